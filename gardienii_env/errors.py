@@ -1,0 +1,67 @@
+"""The exceptions of the package. Each carries one sentence: what was wrong, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "AgentError",
+    "DealError",
+    "GardieniiError",
+    "IllegalActionError",
+    "MissingExtraError",
+    "OptionError",
+    "RecordError",
+    "RulesetError",
+    "one_of",
+]
+
+
+class GardieniiError(ValueError):
+    """Base class of all errors that the package raises on bad input."""
+
+
+class RulesetError(GardieniiError):
+    """A ruleset is not valid; the message starts with the name of the field at fault."""
+
+
+class DealError(GardieniiError):
+    """A deal cannot come from the components of its ruleset."""
+
+
+class RecordError(GardieniiError):
+    """A game record cannot be read or replayed. `move` counts from 0; None: not about a move."""
+
+    def __init__(self, message: str, move: int | None = None) -> None:
+        super().__init__(message)
+        self.move = move
+
+
+class IllegalActionError(GardieniiError):
+    """The action is not legal now. The game is as it was before."""
+
+
+class AgentError(GardieniiError):
+    """An agent's name cannot be understood, or the agent does not fit the game."""
+
+
+class OptionError(GardieniiError):
+    """An option of an environment, a command or a training configuration has a wrong value."""
+
+
+class MissingExtraError(GardieniiError, ImportError):
+    """A library is missing that comes with one of the package's extras."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs libraries that are not installed: pip install 'gardienii-env[{extra}]'"
+        )
+
+
+def one_of(what: str, value: object, choices: Iterable[str]) -> str:
+    """A sentence for a `value` that is none of `choices`, with the nearest one where there is one."""
+    names = list(choices)
+    near = get_close_matches(str(value), names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{what} {value!r} is not known; expected one of: {', '.join(names)}.{hint}"

@@ -1,0 +1,50 @@
+"""How the core is compiled: one decorator, and a word to the user when compiling takes a while.
+
+Set `NUMBA_DISABLE_JIT=1` to run the same source as plain Python (for debugging and coverage).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+__all__ = ["compiled"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PACKAGE = __name__.split(".")[0]
+
+
+def compiled(function: F) -> F:
+    """Compile `function` with numba on its first call and keep the machine code on disk."""
+    result: F = numba.njit(cache=True, nogil=True)(function)
+    return result
+
+
+class _Notice(event.Listener):
+    """Says once, on stderr, that the package's functions are being compiled."""
+
+    def __init__(self) -> None:
+        self.given = False
+
+    def on_start(self, event: event.Event) -> None:
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        if self.given or not getattr(function, "__module__", "").startswith(PACKAGE):
+            return
+        self.given = True
+        print(
+            "gardienii-env: compiling for this machine. This takes up to a minute and happens once: the "
+            "result is kept on disk.",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Notice())
