@@ -1,0 +1,50 @@
+"""Reinforcement-learning environment of the card game Gardienii Dragonilor (Dragonkeepers)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gardienii_env.errors import (
+    AgentError,
+    DealError,
+    GardieniiError,
+    IllegalActionError,
+    OptionError,
+    RecordError,
+    RulesetError,
+)
+from gardienii_env.game import Game
+from gardienii_env.observation import layout, unflatten
+from gardienii_env.rules.actions import ACTIONS, NUM_ACTIONS
+from gardienii_env.rules.ruleset import Ruleset
+
+if TYPE_CHECKING:
+    from gardienii_env import gardienii_v0
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ACTIONS",
+    "NUM_ACTIONS",
+    "AgentError",
+    "DealError",
+    "Game",
+    "GardieniiError",
+    "IllegalActionError",
+    "OptionError",
+    "RecordError",
+    "Ruleset",
+    "RulesetError",
+    "gardienii_v0",
+    "layout",
+    "unflatten",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `gardienii_v0`, and with it PettingZoo, when it is first asked for."""
+    if name == "gardienii_v0":
+        from importlib import import_module
+
+        return import_module("gardienii_env.gardienii_v0")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -181,11 +181,11 @@ class Layout:
         return result
 
 
-def check_players(num_players: object) -> int:
+def check_players(num_players: Any) -> int:
     """The number of players as int; OptionError unless it is 2, 3 or 4."""
     if isinstance(num_players, bool) or num_players not in range(MIN_PLAYERS, MAX_PLAYERS + 1):
         raise OptionError(f"num_players: {num_players!r} is not one of 2, 3, 4.")
-    return int(num_players)  # type: ignore[call-overload, no-any-return]
+    return int(num_players)
 
 
 @lru_cache

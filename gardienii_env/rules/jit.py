@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
@@ -21,8 +21,8 @@ PACKAGE = __name__.split(".")[0]
 
 def compiled(function: F) -> F:
     """Compile `function` with numba on its first call and keep the machine code on disk."""
-    result: F = numba.njit(cache=True, nogil=True)(function)
-    return result
+    result: Any = numba.njit(cache=True, nogil=True)(function)
+    return cast("F", result)
 
 
 class _Notice(event.Listener):
@@ -47,4 +47,4 @@ class _Notice(event.Listener):
         """Nothing to say."""
 
 
-event.register("numba:compile", _Notice())
+event.register("numba:compile", _Notice())  # type: ignore[no-untyped-call]

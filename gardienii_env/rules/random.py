@@ -38,7 +38,7 @@ def seed_streams(seed: int | None, streams: int) -> npt.NDArray[np.uint64]:
             seed = -1 if not isinstance(seed, bool) else int(seed)
         if seed < 0:
             raise OptionError("seed: expected a whole number from 0 up, or None.")
-    return np.random.SeedSequence(seed).generate_state(streams, np.uint64)
+    return np.random.SeedSequence(seed).generate_state(streams, np.uint64).astype(np.uint64)
 
 
 @compiled

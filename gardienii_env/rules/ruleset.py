@@ -444,20 +444,19 @@ def _check_prizes(r: Ruleset) -> None:
         where = f"prizes.{number}"
         if number not in NUMBER_KEYS:
             raise RulesetError(f"{where}: no page has this number; expected {', '.join(NUMBER_KEYS)}.")
-        if isinstance(given, Prize):
-            given = asdict(given)
-        if not isinstance(given, Mapping):
-            raise RulesetError(f"{where}: {given!r} is not an object with a piece and counts.")
-        for key in given:
+        prize: Any = asdict(given) if isinstance(given, Prize) else given
+        if not isinstance(prize, Mapping):
+            raise RulesetError(f"{where}: {prize!r} is not an object with a piece and counts.")
+        for key in prize:
             if key not in ("piece", *_PRIZE_COUNTS):
                 known = one_of(f"the key of {where}", key, ("piece", *_PRIZE_COUNTS))
                 raise RulesetError(f"{where}.{key}: {known}")
-        if given.get("piece") not in PIECES:
-            piece = given.get("piece")
+        if prize.get("piece") not in PIECES:
+            piece = prize.get("piece")
             raise RulesetError(f"{where}.piece: " + one_of("the piece", piece, PIECES))
         for token in _PRIZE_COUNTS:
-            _whole(f"{where}.{token}", given.get(token, 0), 0, MAX_TOKENS)
-        prizes[number] = Prize(**given)
+            _whole(f"{where}.{token}", prize.get(token, 0), 0, MAX_TOKENS)
+        prizes[number] = Prize(**prize)
     for number in NUMBER_KEYS:
         if number not in prizes:
             raise RulesetError(f"prizes.{number}: missing; every number has a prize.")

@@ -55,7 +55,8 @@ def winners(rules: npt.NDArray[np.void], states: States, i: int) -> npt.NDArray[
         for colour in range(s["column_cards"].shape[1]):
             cards[seat] += s["column_cards"][seat, colour]
     most_cards = np.max(np.where(scores == scores.max(), cards, -1))
-    return (scores == scores.max()) & (cards == most_cards)
+    won: npt.NDArray[np.bool_] = (scores == scores.max()) & (cards == most_cards)
+    return won
 
 
 @compiled
@@ -68,4 +69,5 @@ def payoffs(rules: npt.NDArray[np.void], states: States, i: int) -> npt.NDArray[
     won = winners(rules, states, i)
     players = won.size
     share = won / won.sum()
-    return (players * share - 1) / (players - 1)
+    result: npt.NDArray[np.float64] = (players * share - 1) / (players - 1)
+    return result

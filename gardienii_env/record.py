@@ -1,0 +1,201 @@
+"""Game records: one game as one JSON object, one line of a `.jsonl` file.
+
+The format is described in `docs/rules.md`. Reading refuses what is not a whole, legal game: unknown
+keys, an impossible deal, a move that is not legal (with its number, from 0), a final that differs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gardienii_env.errors import (
+    GardieniiError,
+    IllegalActionError,
+    RecordError,
+    one_of,
+)
+from gardienii_env.rules.actions import ACTIONS
+from gardienii_env.rules.ruleset import Ruleset
+
+if TYPE_CHECKING:
+    from gardienii_env.game import Game
+
+__all__ = ["FORMAT", "VERSION", "dumps", "final", "read_file", "replay", "verify", "write"]
+
+FORMAT = "gardienii-record"
+VERSION = 1
+KEYS = ("format", "version", "ruleset", "players", "seed", "deal", "moves", "final")
+MOVE_KEYS = ("player", "action", "legal")
+
+
+def write(game: Game, with_legal: bool = False) -> dict[str, Any]:
+    """The record of a game. Without `final` while the game is on."""
+    record: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "ruleset": game.ruleset.reference(),
+        "players": game.num_players,
+        "seed": game.seed,
+        "deal": game.deal(),
+        "moves": [{"player": seat, "action": ACTIONS[action]} for seat, action in game.moves],
+    }
+    if with_legal:
+        from gardienii_env.game import Game
+
+        again = Game.from_deal(record["deal"], game.num_players, game.ruleset)
+        for move in record["moves"]:
+            move["legal"] = again.legal_actions()
+            again.apply(move["action"])
+    if game.is_over:
+        record["final"] = final(game)
+    return record
+
+
+def final(game: Game) -> dict[str, Any]:
+    """How a game ended, as in its record."""
+    return {
+        "end": game.end,
+        "turns": game.turns,
+        "scores": game.scores(),
+        "winners": game.winners(),
+        "payoffs": game.payoffs(),
+        "points": game.points(),
+    }
+
+
+def dumps(record: Mapping[str, Any]) -> str:
+    """The record as one line of JSON, without the line break."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_file(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of a `.jsonl` file with the numbers of their lines, from 1.
+
+    Raises RecordError for a file or line that cannot be read.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _parse(line, f"{path}, line {number}")
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path} is not UTF-8 text: {error.reason}.") from None
+
+
+def _parse(line: str, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        cut = " The line is cut off." if not line.endswith("\n") else ""
+        raise RecordError(f"{where}: not valid JSON: {error}.{cut}") from None
+    if not isinstance(record, dict):
+        raise RecordError(f"{where}: expected a JSON object, not {line.strip()[:40]}.")
+    return record
+
+
+def replay(record: Mapping[str, Any], moves: int | None = None) -> Game:
+    """Play a record again, as far as its first `moves` moves (None: all)."""
+    from gardienii_env.game import Game
+
+    _check_head(record)
+    number = len(record["moves"])
+    if moves is not None and (isinstance(moves, bool) or moves not in range(number + 1)):
+        raise RecordError(f"moves: {moves!r} is not a number from 0 to {number}, all of the record.")
+    try:
+        ruleset = Ruleset.get(record["ruleset"])
+        game = Game.from_deal(record["deal"], record["players"], ruleset, record["seed"])
+    except GardieniiError as error:
+        raise RecordError(str(error)) from None
+    for k, move in enumerate(record["moves"][:moves]):
+        _check_move(game, k, move)
+        try:
+            game.apply(move["action"])
+        except IllegalActionError as error:
+            raise RecordError(f"move {k}: {error}", k) from None
+    return game
+
+
+def verify(record: Mapping[str, Any]) -> Game:
+    """Replay a record to its end and compare the final; RecordError at the first difference."""
+    game = replay(record)
+    count = len(record["moves"])
+    if not game.is_over:
+        raise RecordError(f"move {count}: missing; the game is not over after {count} moves.", count)
+    if "final" not in record:
+        raise RecordError("final: missing, though the game is over.")
+    expected, given = final(game), record["final"]
+    if not isinstance(given, Mapping):
+        raise RecordError(f"final: {given!r} is not an object.")
+    _check_keys("final", given, tuple(expected))
+    for key, value in expected.items():
+        if given[key] != value:
+            raise RecordError(f"final.{key}: {given[key]!r}; the game gives {value!r}.")
+    return game
+
+
+def _check_keys(where: str, value: Mapping[str, Any], keys: tuple[str, ...], optional: int = 0) -> None:
+    """Exactly `keys`, of which the last `optional` may be missing."""
+    prefix = f"{where}." if where else ""
+    for key in value:
+        if key not in keys:
+            raise RecordError(
+                f"{prefix}{key}: " + one_of(f"the key of {where or 'a record'}", key, keys)
+            )
+    for key in keys[: len(keys) - optional]:
+        if key not in value:
+            raise RecordError(f"{prefix}{key}: missing.")
+
+
+def _check_head(record: object) -> None:
+    if not isinstance(record, Mapping):
+        raise RecordError(f"A record is an object with named fields, not {record!r}.")
+    if record.get("format") != FORMAT:
+        raise RecordError(f"format: {record.get('format')!r} is not {FORMAT!r}: not a game record.")
+    if record.get("version") != VERSION or isinstance(record.get("version"), bool):
+        raise RecordError(
+            f"version: {record.get('version')!r} is not known; this program reads version {VERSION}."
+        )
+    _check_keys("", record, KEYS, optional=1)
+    seed = record["seed"]
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise RecordError(f"seed: {seed!r} is neither a whole number nor null.")
+    if not isinstance(record["ruleset"], str | Mapping):
+        raise RecordError(f"ruleset: {record['ruleset']!r} is neither a name nor an object.")
+    if not isinstance(record["moves"], list):
+        raise RecordError(f"moves: {record['moves']!r} is not a list.")
+    if isinstance(record["ruleset"], str):
+        _check_shipped(record["ruleset"])
+
+
+def _check_shipped(name: str) -> None:
+    """A record names a shipped ruleset; a file's path in it would be read from the reader's disk."""
+    from gardienii_env.rules.ruleset import SHIPPED
+
+    if name not in SHIPPED:
+        raise RecordError("ruleset: " + one_of("the ruleset", name, SHIPPED))
+
+
+def _check_move(game: Game, k: int, move: object) -> None:
+    if not isinstance(move, Mapping):
+        raise RecordError(f"move {k}: {move!r} is not an object with player and action.", k)
+    try:
+        _check_keys(f"moves[{k}]", move, MOVE_KEYS, optional=1)
+    except RecordError as error:
+        raise RecordError(f"move {k}: {error}", k) from None
+    if not isinstance(move["action"], str):
+        raise RecordError(f"move {k}: the action {move['action']!r} is not a name.", k)
+    if game.is_over:
+        raise RecordError(f"move {k}: {move['action']!r}, but the game is over.", k)
+    if move["player"] != game.player or isinstance(move["player"], bool):
+        raise RecordError(f"move {k}: player {move['player']!r}, but seat {game.player} decides.", k)
+    if "legal" in move and move["legal"] != game.legal_actions():
+        raise RecordError(
+            f"move {k}: the legal actions given are {move['legal']!r}; the game has "
+            f"{game.legal_actions()!r}.",
+            k,
+        )

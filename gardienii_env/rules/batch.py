@@ -1,0 +1,63 @@
+"""A batch of games in arrays: what `Game`, the environments and the agents have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gardienii_env.rules import engine
+from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.engine import Masks
+from gardienii_env.rules.ruleset import Ruleset
+from gardienii_env.rules.state import STATE, States
+
+__all__ = ["Batch"]
+
+
+class Batch:
+    """Games of one ruleset and one number of players, in arrays that compiled functions share.
+
+    Attributes:
+        ruleset, num_players: what all games have in common.
+        rules: the ruleset as the core reads it, shape (1,), dtype `RULES`.
+        states: the games, shape (size,), dtype `STATE`. Not dealt yet: all zero.
+        masks: legal actions, shape (size, 73), int8, 1 where legal; all 0 when a game is over.
+    """
+
+    __slots__ = ("masks", "num_players", "rules", "ruleset", "states")
+
+    def __init__(self, ruleset: Ruleset, num_players: int, size: int) -> None:
+        self.ruleset = ruleset
+        self.num_players = num_players
+        self.rules: npt.NDArray[np.void] = ruleset.rules
+        self.states: States = np.zeros(size, STATE)
+        self.masks: Masks = np.zeros((size, NUM_ACTIONS), np.int8)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def deal(self, i: int) -> None:
+        """Deal game i with the generator in its state (`states[i]["rng"]`), which moves on."""
+        engine.deal(self.rules, self.states, self.masks, i, self.num_players)
+
+    def apply(self, i: int, action: int) -> None:
+        """Do an action in game i, which must be legal (`masks[i, action] == 1`)."""
+        engine.apply(self.rules, self.states, self.masks, i, action)
+
+    def copy(self) -> Batch:
+        """An independent copy of all games."""
+        new = object.__new__(Batch)
+        new.ruleset, new.num_players, new.rules = self.ruleset, self.num_players, self.rules
+        new.states, new.masks = self.states.copy(), self.masks.copy()
+        return new
+
+    def __reduce__(self) -> tuple[object, ...]:
+        arrays = (self.states.tobytes(), self.masks.tobytes())
+        return _restore, (self.ruleset, self.num_players, *arrays)
+
+
+def _restore(ruleset: Ruleset, num_players: int, states: bytes, masks: bytes) -> Batch:
+    batch = Batch(ruleset, num_players, len(states) // STATE.itemsize)
+    batch.states[:] = np.frombuffer(states, STATE)
+    batch.masks[:] = np.frombuffer(masks, np.int8).reshape(batch.masks.shape)
+    return batch
