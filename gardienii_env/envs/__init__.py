@@ -1,0 +1,1 @@
+"""The environments: AEC (PettingZoo), single agent (Gymnasium), batched (stable-baselines3)."""

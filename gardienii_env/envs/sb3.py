@@ -1,0 +1,157 @@
+"""Many games as one stable-baselines3 `VecEnv`: one learner's seat a game, stepped all at once.
+
+    env = GardieniiVecEnv(256, opponents="greedy", reward="margin", seed=1)
+    model = MaskablePPO("MlpPolicy", env)
+
+Game i with seed `seed + i` takes the same course as the single-agent environment with that seed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from gardienii_env.envs.learner import LearnerTable, Opponents
+from gardienii_env.envs.outcome import Reward
+from gardienii_env.envs.single import observation_space
+from gardienii_env.errors import MissingExtraError, OptionError
+from gardienii_env.game import RulesetLike
+from gardienii_env.observation import View
+from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.ruleset import SHIPPED
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+except ImportError as error:
+    raise MissingExtraError("gardienii_env.envs.sb3", "sb3") from error
+
+__all__ = ["GardieniiVecEnv"]
+
+
+class GardieniiVecEnv(VecEnv):
+    """See the module. The arguments are those of the single-agent environment, and:
+
+    Args:
+        num_envs: how many games.
+        seed: game i starts from the seed `seed + i`; None: from the operating system.
+
+    Observations: shape (num_envs, size), float32. `action_masks` (through `env_method`, as
+    sb3-contrib asks): shape (73,), bool a game. A game that ends is reset in the same step:
+    `infos[i]["terminal_observation"]`, `TimeLimit.truncated`, `episode` (return `r`, length `l`,
+    seconds `t`) and what the single-agent environment tells at the end. An illegal action pays -1 and
+    ends the episode.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        opponents: Opponents = "greedy",
+        num_players: int = 2,
+        ruleset: RulesetLike = SHIPPED[0],
+        view: View = "table",
+        reward: Reward = "payoff",
+        seat: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+            raise OptionError(f"num_envs: {num_envs!r} is not a whole number from 1 up.")
+        self.table = LearnerTable(num_envs, opponents, num_players, ruleset, view, reward, seat)
+        self.render_mode = None
+        self._actions = np.zeros(num_envs, np.int64)
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, np.int64)
+        self._started = time.time()
+        size = self.table.layout.size
+        super().__init__(num_envs, observation_space(size), spaces.Discrete(NUM_ACTIONS))
+        if seed is not None:
+            self.seed(seed)
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Begin all games anew; from the seeds given to `seed`, if there are any."""
+        for i, seed in enumerate(self._seeds):
+            if seed is not None:
+                self.table.seed(i, seed)
+            self.table.reset(i, self._options[i].get("deal"))
+            self.reset_infos[i] = {"seat": int(self.table.seats[i])}
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        self._reset_seeds()
+        self._reset_options()
+        return self.table.observations.copy()
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Take the learners' actions, shape (num_envs,)."""
+        self._actions[:] = actions
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Do them. Returns observations, rewards (float32), dones (bool) and infos."""
+        table = self.table
+        table.step(self._actions)
+        rewards = table.rewards.astype(np.float32)
+        dones = table.terminated | table.truncated
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        self._returns += table.rewards
+        self._lengths += 1
+        for i in np.flatnonzero(dones).tolist():
+            infos[i] = {
+                **table.info(i),
+                "terminal_observation": table.observations[i].copy(),
+                "TimeLimit.truncated": bool(table.truncated[i]),
+                "episode": {
+                    "r": float(self._returns[i]),
+                    "l": int(self._lengths[i]),
+                    "t": round(time.time() - self._started, 6),
+                },
+            }
+            self._returns[i] = 0
+            self._lengths[i] = 0
+            table.reset(i)
+            self.reset_infos[i] = {"seat": int(table.seats[i])}
+        return table.observations.copy(), rewards, dones, infos
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Legal actions of all games: shape (num_envs, 73), bool."""
+        return self.table.batch.masks.astype(np.bool_)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    # -- what VecEnv asks of "the environments" ----------------------------------------------------
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether `get_attr` or `env_method` knows the name."""
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """An attribute of this object, once for each game."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Refused: the games have no attributes of their own."""
+        raise OptionError(f"{attr_name}: the games of a batch have no attributes to set.")
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
+        """`action_masks` of the games asked for; AttributeError for another method."""
+        if method_name != "action_masks":
+            raise AttributeError(f"{method_name}: the games of a batch only have 'action_masks'.")
+        masks = self.action_masks()
+        return [masks[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
+        """The games are wrapped in nothing, but they do report episodes, as SB3's Monitor does."""
+        return [wrapper_class.__name__ == "Monitor" for _ in self._get_indices(indices)]
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Let others play from now on: names, or Agent objects."""
+        self.table.set_opponents(opponents)

@@ -1,0 +1,148 @@
+"""The single-agent Gymnasium environment: one learner's seat, opponents playing inside `step`.
+
+env = gymnasium.make("gardienii_env:Gardienii-v0", opponents="greedy", num_players=2)
+observation, info = env.reset(seed=1)
+action = rng.choice(np.flatnonzero(info["action_mask"]))
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from gardienii_env.envs.learner import ILLEGAL_ACTIONS, IllegalAction, LearnerTable, Opponents
+from gardienii_env.envs.outcome import Reward
+from gardienii_env.errors import IllegalActionError, OptionError, one_of
+from gardienii_env.game import Game, RulesetLike
+from gardienii_env.observation import View
+from gardienii_env.rules.actions import ACTIONS, NUM_ACTIONS
+from gardienii_env.rules.ruleset import SHIPPED
+
+__all__ = ["GardieniiSingleEnv", "observation_space"]
+
+
+def observation_space(size: int) -> spaces.Box:
+    """The space of flat observations of a length."""
+    return spaces.Box(0.0, 1.0, (size,), np.float32)
+
+
+class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
+    """One seat of the game as a Gymnasium environment; registered as `Gardienii-v0`.
+
+    Args:
+        opponents: names with commas (`"greedy"`, `"greedy,random"`; one name stands for all) or Agent
+            objects, clockwise from the learner.
+        num_players: 2 to 4.
+        ruleset: a shipped name, a file, a dict or a Ruleset.
+        view: `table` or `recall`.
+        reward: `payoff` or `margin` at the end, or `points` as they are earned; see `envs.outcome`.
+        seat: the learner's seat, or None: drawn for every episode.
+        illegal_action: `terminate` (reward -1, the episode is over) or `raise` (IllegalActionError,
+            nothing changes).
+        render_mode: None or `ansi`: the board as text, as the learner sees it (extra `render`).
+
+    Observation: shape (layout(num_players, view).size,), float32 in [0, 1]; see
+    `gardienii_env.layout`. Action: 0-72, see `gardienii_env.ACTIONS`. `action_masks()` and
+    `info["action_mask"]`: shape (73,), 1 where legal (bool and int8); all ones when the episode is
+    over. `info["seat"]` is the learner's seat; at the end `info` also has `end`, `turns`, `points` (by
+    source), `score`, `winner`, `payoff`.
+
+    `reset(options={"deal": ...})` deals a given deal (see `docs/rules.md`). Without a seed, `reset`
+    deals the next game of the sequence that the last seed began.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}
+
+    def __init__(
+        self,
+        opponents: Opponents = "greedy",
+        num_players: int = 2,
+        ruleset: RulesetLike = SHIPPED[0],
+        view: View = "table",
+        reward: Reward = "payoff",
+        seat: int | None = None,
+        illegal_action: IllegalAction = "terminate",
+        render_mode: str | None = None,
+    ) -> None:
+        if illegal_action not in ILLEGAL_ACTIONS:
+            raise OptionError(one_of("illegal_action:", illegal_action, ILLEGAL_ACTIONS))
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise OptionError(one_of("render_mode:", render_mode, self.metadata["render_modes"]))
+        self.table = LearnerTable(1, opponents, num_players, ruleset, view, reward, seat)
+        self.observation_space = observation_space(self.table.layout.size)
+        self.action_space = spaces.Discrete(NUM_ACTIONS)
+        self.illegal_action = illegal_action
+        self.render_mode = render_mode
+        self._action = np.zeros(1, np.int64)
+        self._playing = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode. Options other than `deal` are ignored. Raises DealError, OptionError."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self.table.seed(0, seed)
+        self.table.reset(0, (options or {}).get("deal"))
+        self._playing = True
+        return self.table.observations[0].copy(), self._info()
+
+    def step(
+        self, action: int | np.integer[Any]
+    ) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Do the learner's action and let the opponents play. Raises OptionError before `reset`."""
+        table = self.table
+        if not self._playing:
+            raise OptionError("step: the episode is over or was not begun; call reset().")
+        self._action[0] = self._checked(action)
+        table.step(self._action)
+        terminated, truncated = bool(table.terminated[0]), bool(table.truncated[0])
+        self._playing = not (terminated or truncated)
+        info = self._info() if self._playing else {**self._info(), **table.info(0)}
+        return table.observations[0].copy(), float(table.rewards[0]), terminated, truncated, info
+
+    def _checked(self, action: int | np.integer[Any]) -> int:
+        """The action's id, or -1 for one that is none; IllegalActionError if it is to be raised."""
+        try:
+            number = index(action)
+        except TypeError:
+            number = -1
+        known = 0 <= number < NUM_ACTIONS
+        if self.illegal_action == "raise" and not (known and self.table.batch.masks[0, number]):
+            name = ACTIONS[number] if known else action
+            raise IllegalActionError(
+                f"{name!r} is not legal; legal: {', '.join(self.game.legal_actions())}."
+            )
+        return number if known else -1
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Legal actions: shape (73,), bool; all ones when the episode is over."""
+        if not self._playing:
+            return np.ones(NUM_ACTIONS, np.bool_)
+        masks: npt.NDArray[np.bool_] = self.table.batch.masks[0].astype(np.bool_)
+        return masks
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "action_mask": self.action_masks().astype(np.int8),
+            "seat": int(self.table.seats[0]),
+        }
+
+    @property
+    def game(self) -> Game:
+        """The game as it stands, as an independent `Game` (the whole truth; it has no record)."""
+        return Game.of(self.table.batch)
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The board as text in render mode `ansi`; None without a render mode."""
+        if self.render_mode is None:
+            gym.logger.warn("render() was called without a render_mode; make the env with one.")
+            return None
+        from gardienii_env.render.text import board
+
+        return board(self.game, viewer=int(self.table.seats[0]))
