@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gardienii_env.errors import DealError, one_of
+from gardienii_env.errors import DealError, one_of, shown
 from gardienii_env.rules import engine
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import CARD_INDEX, CARDS, LEFT, RIGHT, SIDES
@@ -83,7 +83,7 @@ def read_deal(batch: Batch, i: int, deal: Mapping[str, Any]) -> None:
 
 def _check_shape(deal: object) -> None:
     if not isinstance(deal, Mapping):
-        raise DealError(f"deal: {deal!r} is not an object with {', '.join(KEYS)}.")
+        raise DealError(f"deal: {shown(deal)} is not an object with {', '.join(KEYS)}.")
     for key in deal:
         if key not in KEYS:
             raise DealError(f"deal.{key}: " + one_of("the key of a deal", key, KEYS))
@@ -98,7 +98,7 @@ def _total(counts: Mapping[str, int]) -> int:
 
 def _list(where: str, value: object) -> Sequence[Any]:
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise DealError(f"deal.{where}: {value!r} is not a list.")
+        raise DealError(f"deal.{where}: {shown(value)} is not a list.")
     return value
 
 
@@ -124,7 +124,7 @@ def _same(where: str, pile: str, cards: list[int], expected: Mapping[str, int]) 
 
 def _supply(ruleset: Ruleset, supply: object, side: int, rest: int) -> list[int]:
     if not isinstance(supply, Mapping) or set(supply) != set(SIDES):
-        raise DealError(f"deal.supply: {supply!r} is not an object with the lists L and R.")
+        raise DealError(f"deal.supply: {shown(supply)} is not an object with the lists L and R.")
     where = f"supply.{SIDES[side]}"
     cards = _cards(where, supply[SIDES[side]])
     if len(cards) != ruleset.supply_per_deck:
@@ -160,13 +160,13 @@ def _hands(ruleset: Ruleset, players: int, value: object) -> list[list[int]]:
 def _pieces(ruleset: Ruleset, players: int, value: object) -> list[int]:
     """Counts by rising value."""
     if not isinstance(value, Mapping):
-        raise DealError(f"deal.pieces: {value!r} is not an object of counts by points.")
+        raise DealError(f"deal.pieces: {shown(value)} is not an object of counts by points.")
     for points, count in value.items():
         most = ruleset.amulet_pieces.get(points)
         if most is None:
             raise DealError("deal.pieces: " + one_of("the points", points, ruleset.amulet_pieces))
         if not _is_count(count) or not 0 <= count <= most:
-            raise DealError(f"deal.pieces.{points}: {count!r}; expected a number from 0 to {most}.")
+            raise DealError(f"deal.pieces.{points}: {shown(count)}; expected a number from 0 to {most}.")
     expected = _total(ruleset.amulet_pieces) - ruleset.pieces_removed[str(players)]
     if _total(value) != expected:
         raise DealError(
@@ -177,11 +177,12 @@ def _pieces(ruleset: Ruleset, players: int, value: object) -> list[int]:
 
 def _pearls(ruleset: Ruleset, value: object) -> list[int]:
     pearls = list(_list("pearls", value))
+    known = {int(points): count for points, count in ruleset.pearls.items()}
     for points in pearls:
-        if not _is_count(points) or str(points) not in ruleset.pearls:
+        if not _is_count(points) or points not in known:
             raise DealError("deal.pearls: " + one_of("the points", points, ruleset.pearls))
-    counts = Counter(str(points) for points in pearls)
-    for points, expected in ruleset.pearls.items():
+    counts = Counter(pearls)
+    for points, expected in known.items():
         if counts[points] != expected:
             raise DealError(
                 f"deal.pearls: {counts[points]} pearls of {points}; the ruleset has {expected}."

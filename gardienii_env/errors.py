@@ -15,7 +15,10 @@ __all__ = [
     "RecordError",
     "RulesetError",
     "one_of",
+    "shown",
 ]
+
+MAX_SHOWN = 80
 
 
 class GardieniiError(ValueError):
@@ -59,9 +62,18 @@ class MissingExtraError(GardieniiError, ImportError):
         )
 
 
+def shown(value: object) -> str:
+    """A value as a message shows it: cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return f"this {type(value).__name__}"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+
+
 def one_of(what: str, value: object, choices: Iterable[str]) -> str:
     """A sentence for a `value` that is none of `choices`, with the nearest one where there is one."""
     names = list(choices)
-    near = get_close_matches(str(value), names, n=1)
+    near = get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{what} {value!r} is not known; expected one of: {', '.join(names)}.{hint}"
+    return f"{what} {shown(value)} is not known; expected one of: {', '.join(names)}.{hint}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from gardienii_env.observation import View, check_players, encode, layout, scale
 from gardienii_env.rules import hidden, scoring
 from gardienii_env.rules.actions import ACTIONS, action_id
 from gardienii_env.rules.batch import Batch
-from gardienii_env.rules.random import seed_streams
+from gardienii_env.rules.random import check_seed, seed_streams
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from gardienii_env.rules.state import ENDS, STEPS
 
@@ -69,7 +69,7 @@ class Game:
         batch = Batch(Ruleset.get(ruleset), check_players(num_players), 1)
         batch.states["rng"] = seed_streams(seed, 1)
         batch.deal(0)
-        return cls(batch, None if seed is None else int(seed))
+        return cls(batch, check_seed(seed))
 
     @classmethod
     def from_deal(
@@ -79,16 +79,29 @@ class Game:
         ruleset: RulesetLike = SHIPPED[0],
         seed: int | None = None,
     ) -> Game:
-        """A game with a given deal, as in a record; DealError if the ruleset cannot give it."""
+        """A game with a given deal, as in a record; DealError if the ruleset cannot give it.
+
+        `seed` is kept for the record and decides nothing. Raises OptionError and RulesetError as `new`.
+        """
         batch = Batch(Ruleset.get(ruleset), check_players(num_players), 1)
         read_deal(batch, 0, deal)
-        return cls(batch, seed)
+        return cls(batch, check_seed(seed))
+
+    @classmethod
+    def of(cls, batch: Batch, i: int = 0) -> Game:
+        """Game i of a batch as it stands, as an independent copy without a record."""
+        single = Batch(batch.ruleset, batch.num_players, 1)
+        single.states[:], single.masks[:] = batch.states[i], batch.masks[i]
+        game = cls(single, None)
+        game._dealt = None
+        return game
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], moves: int | None = None) -> Game:
         """The game of a record after its first `moves` moves (None: all of them).
 
-        Raises RecordError, with the number of the move where one is at fault.
+        Raises RecordError, with the number of the move where one is at fault. A final that the record
+        gives is compared once all moves have been made.
         """
         return records.replay(record, moves)
 
@@ -145,7 +158,7 @@ class Game:
         """Names of the legal actions, in the order of their ids; none when the game is over."""
         return [ACTIONS[action] for action in np.flatnonzero(self.batch.masks[0])]
 
-    def apply(self, action: str | int) -> None:
+    def apply(self, action: str | SupportsIndex) -> None:
         """Do an action, by name or id, then those that leave no choice.
 
         Raises IllegalActionError and changes nothing if the action is not legal.
@@ -221,7 +234,9 @@ class Game:
     def deal(self) -> dict[str, Any]:
         """The deal of the game, as in a record."""
         if self._dealt is None:
-            raise GardieniiError("A resampled game has no deal and no record; use the original game.")
+            raise GardieniiError(
+                "This game has no deal and no record: it was resampled, or taken from a batch."
+            )
         return write_deal(self._dealt, 0)
 
     def to_record(self, with_legal: bool = False) -> dict[str, Any]:
@@ -232,5 +247,8 @@ class Game:
         return records.write(self, with_legal)
 
     def __repr__(self) -> str:
-        doing = f"ended by {self.end}" if self.is_over else f"seat {self.player} to {self.step}"
-        return f"<Game {self.ruleset.name}, {self.num_players} players, turn {self.turns + 1}: {doing}>"
+        if self.is_over:
+            doing = f"ended by {self.end} after {self.turns} turns"
+        else:
+            doing = f"turn {self.turns + 1}, seat {self.player} to {self.step}"
+        return f"<Game {self.ruleset.name}, {self.num_players} players: {doing}>"

@@ -11,14 +11,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gardienii_env.errors import (
     GardieniiError,
     IllegalActionError,
     RecordError,
     one_of,
+    shown,
 )
 from gardienii_env.rules.actions import ACTIONS
-from gardienii_env.rules.ruleset import Ruleset
+from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Ruleset
 
 if TYPE_CHECKING:
     from gardienii_env.game import Game
@@ -99,43 +102,47 @@ def _parse(line: str, where: str) -> dict[str, Any]:
 
 
 def replay(record: Mapping[str, Any], moves: int | None = None) -> Game:
-    """Play a record again, as far as its first `moves` moves (None: all)."""
-    from gardienii_env.game import Game
-
+    """Play a record again, as far as its first `moves` moves (None: all, and compare its final)."""
     _check_head(record)
-    number = len(record["moves"])
-    if moves is not None and (isinstance(moves, bool) or moves not in range(number + 1)):
-        raise RecordError(f"moves: {moves!r} is not a number from 0 to {number}, all of the record.")
-    try:
-        ruleset = Ruleset.get(record["ruleset"])
-        game = Game.from_deal(record["deal"], record["players"], ruleset, record["seed"])
-    except GardieniiError as error:
-        raise RecordError(str(error)) from None
+    count = len(record["moves"])
+    if moves is not None and not (_is_whole(moves) and 0 <= moves <= count):
+        raise RecordError(f"moves: {shown(moves)} is not a number from 0 to {count}, all of the record.")
+    game = _begin(record)
     for k, move in enumerate(record["moves"][:moves]):
         _check_move(game, k, move)
         try:
             game.apply(move["action"])
         except IllegalActionError as error:
             raise RecordError(f"move {k}: {error}", k) from None
+    if moves is None and "final" in record:
+        _check_final(game, record)
     return game
 
 
 def verify(record: Mapping[str, Any]) -> Game:
     """Replay a record to its end and compare the final; RecordError at the first difference."""
     game = replay(record)
-    count = len(record["moves"])
-    if not game.is_over:
-        raise RecordError(f"move {count}: missing; the game is not over after {count} moves.", count)
+    _check_is_over(game)
     if "final" not in record:
         raise RecordError("final: missing, though the game is over.")
-    expected, given = final(game), record["final"]
-    if not isinstance(given, Mapping):
-        raise RecordError(f"final: {given!r} is not an object.")
-    _check_keys("final", given, tuple(expected))
-    for key, value in expected.items():
-        if given[key] != value:
-            raise RecordError(f"final.{key}: {given[key]!r}; the game gives {value!r}.")
     return game
+
+
+def _begin(record: Mapping[str, Any]) -> Game:
+    """The game of a record before its first move."""
+    from gardienii_env.game import Game
+
+    try:
+        ruleset = Ruleset.get(record["ruleset"])
+    except GardieniiError as error:
+        raise RecordError(f"ruleset.{error}") from None
+    try:
+        return Game.from_deal(record["deal"], record["players"], ruleset, record["seed"])
+    except GardieniiError as error:
+        raise RecordError(str(error)) from None
+
+
+# -- checks ----------------------------------------------------------------------------------------
 
 
 def _check_keys(where: str, value: Mapping[str, Any], keys: tuple[str, ...], optional: int = 0) -> None:
@@ -151,51 +158,76 @@ def _check_keys(where: str, value: Mapping[str, Any], keys: tuple[str, ...], opt
             raise RecordError(f"{prefix}{key}: missing.")
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _same(given: object, expected: object) -> bool:
+    """Equal as plain data. Where a fraction is expected a whole number will do, but not the reverse."""
+    if isinstance(given, Mapping) and isinstance(expected, Mapping):
+        return given.keys() == expected.keys() and all(_same(given[k], expected[k]) for k in expected)
+    if isinstance(given, list) and isinstance(expected, list):
+        return len(given) == len(expected) and all(map(_same, given, expected))
+    kinds = (int, float) if isinstance(expected, float) else (type(expected),)
+    return type(given) in kinds and given == expected
+
+
 def _check_head(record: object) -> None:
     if not isinstance(record, Mapping):
-        raise RecordError(f"A record is an object with named fields, not {record!r}.")
-    if record.get("format") != FORMAT:
-        raise RecordError(f"format: {record.get('format')!r} is not {FORMAT!r}: not a game record.")
-    if record.get("version") != VERSION or isinstance(record.get("version"), bool):
-        raise RecordError(
-            f"version: {record.get('version')!r} is not known; this program reads version {VERSION}."
-        )
+        raise RecordError(f"A record is an object with named fields, not {shown(record)}.")
+    if not _same(record.get("format"), FORMAT):
+        given = shown(record.get("format"))
+        raise RecordError(f"format: {given} is not {FORMAT!r}: this is not a game record.")
+    if not _same(record.get("version"), VERSION):
+        given = shown(record.get("version"))
+        raise RecordError(f"version: {given} is not known; this program reads version {VERSION}.")
     _check_keys("", record, KEYS, optional=1)
-    seed = record["seed"]
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-        raise RecordError(f"seed: {seed!r} is neither a whole number nor null.")
-    if not isinstance(record["ruleset"], str | Mapping):
-        raise RecordError(f"ruleset: {record['ruleset']!r} is neither a name nor an object.")
+    ruleset, players = record["ruleset"], record["players"]
+    if not isinstance(ruleset, Mapping) and not (isinstance(ruleset, str) and ruleset in SHIPPED):
+        # Not the path of a file, which would be read from the reader's disk.
+        hint = "Any other ruleset is written out as an object."
+        raise RecordError(f"ruleset: {one_of('the ruleset', ruleset, SHIPPED)} {hint}")
+    if not (_is_whole(players) and MIN_PLAYERS <= players <= MAX_PLAYERS):
+        raise RecordError(f"players: {shown(players)} is not one of 2, 3, 4.")
     if not isinstance(record["moves"], list):
-        raise RecordError(f"moves: {record['moves']!r} is not a list.")
-    if isinstance(record["ruleset"], str):
-        _check_shipped(record["ruleset"])
-
-
-def _check_shipped(name: str) -> None:
-    """A record names a shipped ruleset; a file's path in it would be read from the reader's disk."""
-    from gardienii_env.rules.ruleset import SHIPPED
-
-    if name not in SHIPPED:
-        raise RecordError("ruleset: " + one_of("the ruleset", name, SHIPPED))
+        raise RecordError(f"moves: {shown(record['moves'])} is not a list.")
 
 
 def _check_move(game: Game, k: int, move: object) -> None:
     if not isinstance(move, Mapping):
-        raise RecordError(f"move {k}: {move!r} is not an object with player and action.", k)
+        raise RecordError(f"move {k}: {shown(move)} is not an object with player and action.", k)
     try:
         _check_keys(f"moves[{k}]", move, MOVE_KEYS, optional=1)
     except RecordError as error:
         raise RecordError(f"move {k}: {error}", k) from None
     if not isinstance(move["action"], str):
-        raise RecordError(f"move {k}: the action {move['action']!r} is not a name.", k)
+        raise RecordError(f"move {k}: the action {shown(move['action'])} is not a name.", k)
     if game.is_over:
-        raise RecordError(f"move {k}: {move['action']!r}, but the game is over.", k)
-    if move["player"] != game.player or isinstance(move["player"], bool):
-        raise RecordError(f"move {k}: player {move['player']!r}, but seat {game.player} decides.", k)
-    if "legal" in move and move["legal"] != game.legal_actions():
+        raise RecordError(f"move {k}: {shown(move['action'])}, but the game is over.", k)
+    if not _same(move["player"], game.player):
         raise RecordError(
-            f"move {k}: the legal actions given are {move['legal']!r}; the game has "
+            f"move {k}: player {shown(move['player'])}, but seat {game.player} decides.", k
+        )
+    if "legal" in move and not _same(move["legal"], game.legal_actions()):
+        raise RecordError(
+            f"move {k}: the legal actions given are {shown(move['legal'])}; the game has "
             f"{game.legal_actions()!r}.",
             k,
         )
+
+
+def _check_is_over(game: Game) -> None:
+    if not game.is_over:
+        count = len(game.moves)
+        raise RecordError(f"move {count}: missing; the game is not over after {count} moves.", count)
+
+
+def _check_final(game: Game, record: Mapping[str, Any]) -> None:
+    _check_is_over(game)
+    expected, given = final(game), record["final"]
+    if not isinstance(given, Mapping):
+        raise RecordError(f"final: {shown(given)} is not an object.")
+    _check_keys("final", given, tuple(expected))
+    for key, value in expected.items():
+        if not _same(given[key], value):
+            raise RecordError(f"final.{key}: {shown(given[key])}; the game gives {value!r}.")

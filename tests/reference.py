@@ -117,7 +117,9 @@ class ReferenceGame:
         self.decks: dict[str, list[str]] = {"L": list(deal["left"]), "R": list(deal["right"])}
         # The cards laid by players that still lie on each deck: always the uppermost of the deck.
         self.laid_cards: dict[str, list[str]] = {"L": [], "R": []}
-        self.supply: dict[str, list[str | None]] = {side: list(deal["supply"][side]) for side in SIDES}
+        self.supply: dict[str, list[str | None]] = {}
+        for side in SIDES:
+            self.supply[side] = list(deal["supply"][side])
 
         self.seats = [Player() for _ in range(players)]
         self.not_dealt: Counter[str] = Counter(ruleset["starting_cards"])

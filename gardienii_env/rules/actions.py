@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from operator import index
+from typing import SupportsIndex
 
 from gardienii_env.errors import IllegalActionError, one_of
 from gardienii_env.rules.cards import CARDS, NUM_CARDS, SIDES
@@ -56,7 +57,7 @@ COLUMN_LEFT = ACTION_INDEX["column:left"]
 COLUMN_RIGHT = ACTION_INDEX["column:right"]
 
 
-def action_id(action: str | int) -> int:
+def action_id(action: str | SupportsIndex) -> int:
     """The id of an action given by name or id; IllegalActionError where there is none such."""
     if isinstance(action, str):
         if action not in ACTION_INDEX:

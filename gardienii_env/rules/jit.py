@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import event
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "compiled_modular"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,6 +24,12 @@ def compiled(function: F) -> F:
     """Compile `function` with numba on its first call and keep the machine code on disk."""
     result: Any = numba.njit(cache=True, nogil=True)(function)
     return cast("F", result)
+
+
+def compiled_modular(function: F) -> F:
+    """As `compiled`, for arithmetic modulo 2**64: as plain Python it does not warn of overflow."""
+    result = compiled(function)
+    return np.errstate(over="ignore")(function) if result is function else result
 
 
 class _Notice(event.Listener):

@@ -13,10 +13,10 @@ from operator import index
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import OptionError
-from gardienii_env.rules.jit import compiled
+from gardienii_env.errors import OptionError, shown
+from gardienii_env.rules.jit import compiled, compiled_modular
 
-__all__ = ["draw_below", "seed_streams", "shuffle"]
+__all__ = ["check_seed", "draw_below", "seed_streams", "shuffle"]
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -25,23 +25,29 @@ LOW_32 = np.uint64(0xFFFFFFFF)
 S30, S27, S31, S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
 
+def check_seed(seed: object) -> int | None:
+    """The seed as int or None; OptionError if it is neither None nor a whole number from 0 up."""
+    if seed is None:
+        return None
+    try:
+        number = index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(seed, bool):
+        raise OptionError(f"seed: {shown(seed)} is neither a whole number from 0 up nor None.")
+    return number
+
+
 def seed_streams(seed: int | None, streams: int) -> npt.NDArray[np.uint64]:
     """Independent starting points made from one seed (None: from the operating system).
 
     Returns shape (streams,), uint64. Stream 0 deals the cards in every environment, so that one seed
     gives one game everywhere. OptionError if the seed is not a whole number from 0 up.
     """
-    if seed is not None:
-        try:
-            seed = index(seed)
-        except TypeError:
-            seed = -1 if not isinstance(seed, bool) else int(seed)
-        if seed < 0:
-            raise OptionError("seed: expected a whole number from 0 up, or None.")
-    return np.random.SeedSequence(seed).generate_state(streams, np.uint64).astype(np.uint64)
+    return np.random.SeedSequence(check_seed(seed)).generate_state(streams, np.uint64).astype(np.uint64)
 
 
-@compiled
+@compiled_modular
 def draw(s: np.void) -> np.uint64:
     """The next 64 random bits of the generator in `s["rng"]`."""
     x = s["rng"] + GAMMA

@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import RulesetError, one_of
+from gardienii_env.errors import RulesetError, one_of, shown
 from gardienii_env.rules.cards import (
     BACK,
     CARD_INDEX,
@@ -83,6 +84,7 @@ PIECE_NONE, PIECE_LOWEST, PIECE_HIGHEST = range(3)
 PLAYER_KEYS = tuple(str(players) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1))
 NUMBER_KEYS = tuple(str(number) for number in range(1, NUMBERS + 1))
 VALUE_KEYS = (*NUMBER_KEYS[:-1], "colour", "dark")
+_POINTS_KEYS = frozenset(map(str, range(MAX_POINTS + 1)))
 
 RULES = np.dtype(
     [
@@ -156,20 +158,20 @@ class Ruleset:
     """Cards that may be taken in a turn without paying."""
     turn_limit: int
     """Turns after which the game is stopped."""
-    left_deck: dict[str, int]
-    right_deck: dict[str, int]
-    starting_cards: dict[str, int]
+    left_deck: Mapping[str, int]
+    right_deck: Mapping[str, int]
+    starting_cards: Mapping[str, int]
     dark_dragons: int
     """Dark dragons in the bank."""
-    card_values: dict[str, int]
+    card_values: Mapping[str, int]
     """Points of a played card by its back: `1`-`5`, `colour`, `dark`."""
-    amulet_pieces: dict[str, int]
+    amulet_pieces: Mapping[str, int]
     """Points -> count."""
-    pieces_removed: dict[str, int]
+    pieces_removed: Mapping[str, int]
     """Number of players -> amulet pieces that leave the game at random."""
-    amulets_to_end: dict[str, int]
+    amulets_to_end: Mapping[str, int]
     """Number of players -> amulets of all players together that end the game."""
-    pearls: dict[str, int]
+    pearls: Mapping[str, int]
     """Points -> count."""
     crystals: int
     golden_eggs: int
@@ -178,14 +180,19 @@ class Ruleset:
     """What one egg of each player with the most eggs counts instead."""
     crests: tuple[int, ...]
     """Points of the crests, best first, at most 3."""
-    prizes: dict[str, Prize] = field(hash=False)
+    prizes: Mapping[str, Prize]
     """The prize of each number `1`-`6`."""
 
     def __post_init__(self) -> None:
         _check(self)
+        for name in _TABLES:
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.to_dict(), sort_keys=True))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Ruleset.from_dict, (self.to_dict(),)
 
     @classmethod
     def get(cls, ruleset: str | Path | Mapping[str, Any] | Ruleset) -> Ruleset:
@@ -206,13 +213,14 @@ class Ruleset:
     def load(cls, path: str | Path) -> Ruleset:
         """Read a ruleset from a TOML or JSON file; RulesetError names the file and the field."""
         path = Path(path)
+        is_json = path.suffix.lower() == ".json"
         try:
             text = path.read_text(encoding="utf-8")
-            data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+            data = json.loads(text) if is_json else tomllib.loads(text)
         except OSError as error:
             raise RulesetError(f"The ruleset file {path} cannot be read: {error.strerror}.") from None
-        except ValueError as error:
-            kind = "JSON" if path.suffix == ".json" else "TOML"
+        except (ValueError, RecursionError) as error:
+            kind = "JSON" if is_json else "TOML"
             raise RulesetError(f"The ruleset file {path} is not valid {kind}: {error}.") from None
         try:
             return cls.from_dict(data)
@@ -223,7 +231,7 @@ class Ruleset:
     def from_dict(cls, data: Mapping[str, Any]) -> Ruleset:
         """A ruleset from a dict with exactly the keys of this class, as `to_dict` gives it."""
         if not isinstance(data, Mapping):
-            raise RulesetError(f"A ruleset is an object with named fields, not {data!r}.")
+            raise RulesetError(f"A ruleset is an object with named fields, not {shown(data)}.")
         known = [f.name for f in fields(cls)]
         _check_keys("the ruleset", data, known)
         missing = [key for key in known if key not in data]
@@ -241,7 +249,10 @@ class Ruleset:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole ruleset as plain data, ready for JSON or TOML."""
-        return {**asdict(self), "crests": list(self.crests)}
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        tables = {name: dict(data[name]) for name in _TABLES}
+        prizes = {number: asdict(prize) for number, prize in self.prizes.items()}
+        return {**data, **tables, "prizes": prizes, "crests": list(self.crests)}
 
     def reference(self) -> str | dict[str, Any]:
         """How a record names this ruleset: its name if it is a shipped one, else the whole of it."""
@@ -259,8 +270,7 @@ class Ruleset:
             for card, count in getattr(self, pile).items():
                 rules[pile][CARD_INDEX[card]] = count
         for card in range(NUM_CARDS):
-            key = "dark" if card == DARK else str(BACK[card]) if SIDE[card] == LEFT else "colour"
-            rules["card_value"][card] = self.card_values[key]
+            rules["card_value"][card] = self.card_values[_value_key(card)]
         pieces = sorted((int(points), count) for points, count in self.amulet_pieces.items())
         rules["piece_values"] = len(pieces)
         for k, (points, count) in enumerate(pieces):
@@ -301,18 +311,27 @@ _SWITCHES: dict[str, tuple[int, int]] = {
 """The fields that are one number, with the least and the most that is allowed."""
 
 _PILES = ("left_deck", "right_deck", "starting_cards")
+_TABLES = (
+    *_PILES,
+    "card_values",
+    "amulet_pieces",
+    "pieces_removed",
+    "amulets_to_end",
+    "pearls",
+    "prizes",
+)
 _PRIZE_COUNTS = ("crystals", "dark_dragons", "golden_eggs")
 
 
 def _check(r: Ruleset) -> None:
     """Check every field and what they must be together; RulesetError names the first at fault."""
-    if not isinstance(r.name, str) or not r.name.strip():
-        raise RulesetError(f"name: {r.name!r} is not a name; expected some text.")
+    if not isinstance(r.name, str) or not r.name.strip() or not r.name.isprintable():
+        raise RulesetError(f"name: {shown(r.name)} is not a name; expected some text on one line.")
     for name, (least, most) in _SWITCHES.items():
         value = getattr(r, name)
         if name in ("enclosed_columns_close", "dragons_score"):
             if not isinstance(value, bool):
-                raise RulesetError(f"{name}: {value!r} is not true or false.")
+                raise RulesetError(f"{name}: {shown(value)} is not true or false.")
         else:
             _whole(name, value, least, most)
     _check_cards(r)
@@ -334,7 +353,7 @@ def _check_keys(where: str, data: Mapping[str, Any], known: list[str]) -> None:
 
 def _whole(name: str, value: object, least: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise RulesetError(f"{name}: {value!r} is not a whole number from {least} to {most}.")
+        raise RulesetError(f"{name}: {shown(value)} is not a whole number from {least} to {most}.")
     return value
 
 
@@ -343,16 +362,14 @@ def _counts(
 ) -> dict[str, int]:
     """Check an object of counts. Without `keys`, the keys are points: whole numbers as text."""
     if not isinstance(value, Mapping):
-        raise RulesetError(f"{name}: {value!r} is not an object of numbers.")
+        raise RulesetError(f"{name}: {shown(value)} is not an object of numbers.")
     for key, count in value.items():
         if keys is not None and key not in keys:
             raise RulesetError(f"{name}.{key}: " + one_of(f"the key of {name}", key, keys))
-        if keys is None and not (
-            isinstance(key, str) and key.isascii() and key.isdigit() and str(int(key)) == key
-        ):
-            raise RulesetError(f"{name}.{key}: points are a whole number written as text, like '4'.")
-        if keys is None:
-            _whole(f"{name}.{key}: the points", int(key), 0, MAX_POINTS)
+        if keys is None and key not in _POINTS_KEYS:
+            raise RulesetError(
+                f"{name}.{key}: points are a whole number from 0 to {MAX_POINTS} as text, like '4'."
+            )
         _whole(f"{name}.{key}", count, 0, most)
     if complete and keys is not None:
         for key in keys:
@@ -393,12 +410,16 @@ def _check_cards(r: Ruleset) -> None:
         )
 
 
+def _value_key(card: int) -> str:
+    """Where `card_values` tells what a card is worth."""
+    return "dark" if card == DARK else str(BACK[card]) if SIDE[card] == LEFT else "colour"
+
+
 def _check_dragon_points(r: Ruleset) -> None:
     total = r.dark_dragons * r.card_values["dark"]
     for pile in (r.left_deck, r.right_deck, r.starting_cards):
         for card, count in pile.items():
-            key = "dark" if CARD_INDEX[card] == DARK else card[1] if card[1].isdigit() else "colour"
-            total += count * r.card_values[key]
+            total += count * r.card_values[_value_key(CARD_INDEX[card])]
     if total > MAX_DRAGON_POINTS:
         raise RulesetError(
             f"card_values: all cards together are worth {total}; at most {MAX_DRAGON_POINTS}."
@@ -428,7 +449,7 @@ def _check_pearls(r: Ruleset) -> None:
 
 def _check_crests(r: Ruleset) -> None:
     if not isinstance(r.crests, list | tuple) or len(r.crests) > MAX_CRESTS:
-        raise RulesetError(f"crests: {r.crests!r} is not a list of at most {MAX_CRESTS} numbers.")
+        raise RulesetError(f"crests: {shown(r.crests)} is not a list of at most {MAX_CRESTS} numbers.")
     for points in r.crests:
         _whole("crests", points, 0, MAX_POINTS)
     if list(r.crests) != sorted(r.crests, reverse=True):
@@ -438,7 +459,7 @@ def _check_crests(r: Ruleset) -> None:
 
 def _check_prizes(r: Ruleset) -> None:
     if not isinstance(r.prizes, Mapping):
-        raise RulesetError(f"prizes: {r.prizes!r} is not an object with a prize for each number.")
+        raise RulesetError(f"prizes: {shown(r.prizes)} is not an object with a prize for each number.")
     prizes = {}
     for number, given in r.prizes.items():
         where = f"prizes.{number}"
@@ -446,13 +467,13 @@ def _check_prizes(r: Ruleset) -> None:
             raise RulesetError(f"{where}: no page has this number; expected {', '.join(NUMBER_KEYS)}.")
         prize: Any = asdict(given) if isinstance(given, Prize) else given
         if not isinstance(prize, Mapping):
-            raise RulesetError(f"{where}: {prize!r} is not an object with a piece and counts.")
+            raise RulesetError(f"{where}: {shown(prize)} is not an object with a piece and counts.")
         for key in prize:
             if key not in ("piece", *_PRIZE_COUNTS):
                 known = one_of(f"the key of {where}", key, ("piece", *_PRIZE_COUNTS))
                 raise RulesetError(f"{where}.{key}: {known}")
-        if prize.get("piece") not in PIECES:
-            piece = prize.get("piece")
+        piece = prize.get("piece")
+        if not isinstance(piece, str) or piece not in PIECES:
             raise RulesetError(f"{where}.piece: " + one_of("the piece", piece, PIECES))
         for token in _PRIZE_COUNTS:
             _whole(f"{where}.{token}", prize.get(token, 0), 0, MAX_TOKENS)

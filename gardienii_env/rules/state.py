@@ -85,6 +85,7 @@ STATE = np.dtype(
         ("bank_dark_dragons", np.int8),
         ("crests_given", np.int8),
         ("pearls_given", np.int8),
+        ("filler", np.int8),  # always 0; without it there would be a byte that copying does not copy
     ],
     align=True,
 )

@@ -1,0 +1,1 @@
+"""Drawings of the board for people; each module needs the extra `render`."""
