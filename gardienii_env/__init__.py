@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gardienii_env.envs.register import register_gymnasium
 from gardienii_env.errors import (
     AgentError,
     DealError,
@@ -39,6 +40,8 @@ __all__ = [
     "layout",
     "unflatten",
 ]
+
+register_gymnasium()
 
 
 def __getattr__(name: str) -> Any:

@@ -48,7 +48,18 @@ from gardienii_env.rules.state import (
     top_back,
 )
 
-__all__ = ["PARTS", "VIEWS", "Layout", "Part", "View", "check_players", "encode", "layout", "unflatten"]
+__all__ = [
+    "PARTS",
+    "VIEWS",
+    "Layout",
+    "Part",
+    "View",
+    "check_players",
+    "encode",
+    "encode_all",
+    "layout",
+    "unflatten",
+]
 
 View = Literal["table", "recall"]
 VIEWS: tuple[View, ...] = ("table", "recall")
@@ -161,7 +172,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Length of the observation."""
-        return self.parts[-1].slice.stop
+        return sum(part.size for part in self.parts)
 
     @cached_property
     def factors(self) -> npt.NDArray[np.float32]:
@@ -263,6 +274,24 @@ def scale(
     """Write counts times the layout's factors into `out`."""
     for k in range(out.size):
         out[k] = counts[k] * factors[k]
+
+
+@compiled
+def encode_all(
+    rules: npt.NDArray[np.void],
+    states: States,
+    games: npt.NDArray[np.int64],
+    seats: npt.NDArray[np.int64],
+    places: npt.NDArray[np.void],
+    factors: npt.NDArray[np.float32],
+    observations: npt.NDArray[np.float32],
+) -> None:
+    """Write what `seats[i]` sees of game i, scaled, into `observations[i]`, for each i of `games`."""
+    counts = np.empty(observations.shape[1], np.uint8)
+    for k in range(games.size):
+        i = games[k]
+        encode(rules, states, i, seats[i], places, counts)
+        scale(counts, factors, observations[i])
 
 
 @compiled

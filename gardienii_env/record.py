@@ -26,7 +26,18 @@ from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Rules
 if TYPE_CHECKING:
     from gardienii_env.game import Game
 
-__all__ = ["FORMAT", "VERSION", "dumps", "final", "read_file", "replay", "verify", "write"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "dumps",
+    "final",
+    "loads",
+    "read_file",
+    "read_lines",
+    "replay",
+    "verify",
+    "write",
+]
 
 FORMAT = "gardienii-record"
 VERSION = 1
@@ -79,25 +90,39 @@ def read_file(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     Raises RecordError for a file or line that cannot be read.
     """
+    for number, line in read_lines(path):
+        try:
+            record = loads(line)
+        except RecordError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from None
+        yield number, record
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines of a `.jsonl` file with their numbers, from 1; blank ones left out.
+
+    Raises RecordError if the file cannot be read.
+    """
     try:
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield number, _parse(line, f"{path}, line {number}")
+                    yield number, line
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         raise RecordError(f"{path} is not UTF-8 text: {error.reason}.") from None
 
 
-def _parse(line: str, where: str) -> dict[str, Any]:
+def loads(line: str) -> dict[str, Any]:
+    """The record in a line of JSON; RecordError if there is none. `verify` tells whether it is right."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         cut = " The line is cut off." if not line.endswith("\n") else ""
-        raise RecordError(f"{where}: not valid JSON: {error}.{cut}") from None
+        raise RecordError(f"not valid JSON: {error}.{cut}") from None
     if not isinstance(record, dict):
-        raise RecordError(f"{where}: expected a JSON object, not {line.strip()[:40]}.")
+        raise RecordError(f"expected a JSON object, not {line.strip()[:40]}.")
     return record
 
 

@@ -21,7 +21,7 @@ from gardienii_env.deal import read_deal
 from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_rewards, is_truncated
 from gardienii_env.errors import AgentError, DealError, OptionError, one_of
 from gardienii_env.game import RulesetLike
-from gardienii_env.observation import View, check_players, encode, layout, scale
+from gardienii_env.observation import View, check_players, encode_all, layout
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
@@ -163,7 +163,7 @@ class LearnerTable:
 
     def _observe(self, games: npt.NDArray[np.int64]) -> None:
         parts = self.layout
-        observe_all(
+        encode_all(
             self.batch.rules,
             self.batch.states,
             games,
@@ -248,24 +248,6 @@ def opponents_to_play(
             places[count] = (player - seats[i]) % states[i]["num_players"] - 1
             count += 1
     return waiting[:count], places[:count]
-
-
-@compiled
-def observe_all(
-    rules: npt.NDArray[np.void],
-    states: States,
-    games: npt.NDArray[np.int64],
-    seats: npt.NDArray[np.int64],
-    places: npt.NDArray[np.void],
-    factors: npt.NDArray[np.float32],
-    observations: npt.NDArray[np.float32],
-) -> None:
-    """Write what the learner of each of `games` sees into its row of `observations`."""
-    counts = np.empty(observations.shape[1], np.uint8)
-    for k in range(games.size):
-        i = games[k]
-        encode(rules, states, i, seats[i], places, counts)
-        scale(counts, factors, observations[i])
 
 
 @compiled

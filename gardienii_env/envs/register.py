@@ -12,7 +12,7 @@ PETTINGZOO_ID = "gardienii-v0"
 
 
 def register_gymnasium() -> None:
-    """Make `gymnasium.make("Gardienii-v0")` known; Gymnasium calls this when it is imported."""
+    """Make `gymnasium.make("Gardienii-v0")` known; importing `gardienii_env` does so."""
     from gymnasium.envs.registration import register, registry
 
     if GYMNASIUM_ID not in registry:

@@ -8,7 +8,7 @@ action = rng.choice(np.flatnonzero(info["action_mask"]))
 from __future__ import annotations
 
 from operator import index
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -26,7 +26,7 @@ from gardienii_env.rules.ruleset import SHIPPED
 __all__ = ["GardieniiSingleEnv", "observation_space"]
 
 
-def observation_space(size: int) -> spaces.Box:
+def observation_space(size: int) -> spaces.Space[Any]:
     """The space of flat observations of a length."""
     return spaces.Box(0.0, 1.0, (size,), np.float32)
 
@@ -56,7 +56,7 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
     deals the next game of the sequence that the last seed began.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
         """The game as it stands, as an independent `Game` (the whole truth; it has no record)."""
         return Game.of(self.table.batch)
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The board as text in render mode `ansi`; None without a render mode."""
         if self.render_mode is None:
             gym.logger.warn("render() was called without a render_mode; make the env with one.")

@@ -103,7 +103,7 @@ class _Sight:
         self.ruleset = game.ruleset
         self.seats = range(game.num_players)
         self._first = viewer or 0
-        self._parts = unflatten(game.observe(self._first, "recall"), game.num_players, "recall")
+        self._parts = unflatten(game.observe(self._first), game.num_players)
 
     def __getitem__(self, name: str) -> Any:
         return self._parts[name]
@@ -222,8 +222,8 @@ def _supply(sight: _Sight) -> Text:
 
 
 def _decks(sight: _Sight) -> Text:
-    decks = zip(DECKS, sight["deck_size"], sight["num_laid"], strict=True)
-    return Text(", ".join(f"{deck} {size} ({laid} laid)" for deck, size, laid in decks))
+    decks = zip(DECKS, sight["deck_size"], strict=True)
+    return Text(", ".join(f"{deck} {size}" for deck, size in decks))
 
 
 def _bank(sight: _Sight) -> Text:

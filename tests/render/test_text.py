@@ -71,7 +71,7 @@ def test_the_table() -> None:
     assert row(game, "Spell") == "5 red: the lowest amulet piece, 1 dark dragon, 1 golden egg"
     assert row(game, "Supply") == "L0: W1   L1: -   R0: Wr   R1: D6"
     assert row(game, "This turn") == "3 cards taken, 1 crystal paid, laid on: right"
-    assert row(game, "Decks") == "left 3 (0 laid), right 3 (1 laid)"
+    assert row(game, "Decks") == "left 3, right 3"
     assert row(game, "Bank") == "1 crystal, 0 golden eggs, 7 dark dragons, 13 pearls, crests: 10 6"
     assert row(game, "Pieces left") == "1 x2, 8, 20 x3"
     assert row(game, "Amulets") == "0 complete, the game ends with 8"
@@ -156,6 +156,11 @@ def test_an_open_set() -> None:
     assert "Open set" not in rows(board(game))
     assert row(do(game, "play:R1"), "Open set") == "R1 (2 more needed)"
     assert row(do(game, "play:R2"), "Open set") == "R1, R2 (1 more needed)"
+
+
+def test_only_the_slots_of_the_ruleset_are_shown() -> None:
+    game = position(2, "dragonkeepers", step="take", supply="B1 -- Gb --", hands=["W1"])
+    assert row(game, "Supply") == "L0: B1   R0: Gb"
 
 
 def test_cards_that_score_nothing_are_marked() -> None:

@@ -1,0 +1,102 @@
+"""What the commands' parsers have in common."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from gardienii_env.agents import AGENTS
+from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED
+
+__all__ = [
+    "Commands",
+    "add_agents",
+    "add_command",
+    "add_players",
+    "add_ruleset",
+    "add_seed",
+    "whole_number",
+]
+
+
+class Commands(Protocol):
+    """Where a command adds its parser: what `ArgumentParser.add_subparsers` returns."""
+
+    def add_parser(self, name: str, **options: Any) -> ArgumentParser:
+        """A new parser for the command of that name."""
+
+
+def add_command(
+    commands: Commands,
+    run: Callable[[Namespace], int],
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+) -> ArgumentParser:
+    """Add the parser of a command, without options; `run` returns the exit status."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=f"examples:\n{examples}",
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_players(parser: ArgumentParser) -> None:
+    """Add `--players`."""
+    parser.add_argument(
+        "--players",
+        type=int,
+        choices=range(MIN_PLAYERS, MAX_PLAYERS + 1),
+        default=MIN_PLAYERS,
+        help="number of players (default: %(default)s)",
+    )
+
+
+def add_ruleset(parser: ArgumentParser) -> None:
+    """Add `--ruleset`."""
+    parser.add_argument(
+        "--ruleset",
+        metavar="NAME_OR_FILE",
+        default=SHIPPED[0],
+        help=f"{', '.join(SHIPPED)}, or a .toml or .json file (default: %(default)s)",
+    )
+
+
+def add_agents(parser: ArgumentParser) -> None:
+    """Add `--agents`."""
+    parser.add_argument(
+        "--agents",
+        metavar="LIST",
+        default="random",
+        help=f"one agent for each seat, with commas, or one for all; known are {', '.join(AGENTS)} "
+        "(default: %(default)s)",
+    )
+
+
+def add_seed(parser: ArgumentParser, what: str) -> None:
+    """Add `--seed`; `what` tells what it is the seed of."""
+    parser.add_argument(
+        "--seed", metavar="S", type=whole_number(0), default=0, help=f"{what} (default: %(default)s)"
+    )
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """A type for options: a whole number that is not less than `least`."""
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise ArgumentTypeError(f"{text!r} is not a whole number from {least} up")
+        return number
+
+    return parse

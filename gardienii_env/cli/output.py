@@ -1,0 +1,65 @@
+"""What commands write to: files that appear only when they are complete, and progress bars."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO, TypeVar
+
+from gardienii_env.errors import OptionError
+
+__all__ = ["progress", "writing"]
+
+T = TypeVar("T")
+
+STDOUT = "-"
+
+
+def progress(items: Iterable[T], unit: str) -> Iterable[T]:
+    """The items, with a progress bar on standard error if it is a terminal and tqdm is installed."""
+    if sys.stderr.isatty():
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            return items
+        return tqdm(items, unit=unit, leave=False)
+    return items
+
+
+@contextmanager
+def writing(out: str) -> Iterator[TextIO]:
+    """A text file to write; `-` is standard output.
+
+    The file takes its name, and the place of an older one, only once all has been written: after an
+    error everything is as it was. OptionError if it cannot be written.
+    """
+    if out == STDOUT:
+        yield sys.stdout
+        return
+    path = Path(out)
+    special = path.exists() and not path.is_file()  # a pipe or a device; a folder cannot be opened
+    try:
+        with _opened(path) if special else _replacing(Path(os.path.realpath(path))) as file:
+            yield file
+    except OSError as error:
+        raise OptionError(f"--out: {out!r} cannot be written: {error.strerror}.") from None
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    file = _opened(part)
+    try:
+        with file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _opened(path: Path) -> TextIO:
+    return open(path, "w", encoding="utf-8", newline="\n")

@@ -1,0 +1,91 @@
+"""The program `gardienii`: its parser, and what happens to errors.
+
+A command is a module with a function `add_to(commands)`, which adds its parser and says what runs it;
+`COMMANDS` lists them. What a command alone needs is imported where it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from io import TextIOWrapper
+
+from gardienii_env import __version__
+from gardienii_env.cli import layout, record, rules, verify
+from gardienii_env.errors import GardieniiError
+
+__all__ = ["build_parser", "main"]
+
+COMMANDS = (record, verify, rules, layout)
+
+DESCRIPTION = """\
+Play, check and study the card game Gardienii Dragonilor, a
+reinforcement-learning environment for 2 to 4 players."""
+
+EPILOG = """\
+`gardienii COMMAND --help` tells more about a command.
+
+Exit status: 0 if all is well, 1 if a check failed, 2 if the command or its input is wrong."""
+
+FAILED = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program with arguments (None: those of the process); returns the exit status.
+
+    Wrong usage and requests for help end in SystemExit, as is argparse's way.
+    """
+    _use_utf8()
+    args = build_parser().parse_args(argv)
+    try:
+        status: int = args.run(args)
+        print(end="", flush=True)
+    except GardieniiError as error:
+        return _fail(args.command, str(error))
+    except BrokenPipeError:
+        _discard_output()
+        return BROKEN_PIPE
+    except OSError as error:
+        _discard_output()
+        return _fail(args.command, f"{error}.")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return status
+
+
+def build_parser() -> ArgumentParser:
+    """The parser of the whole command line."""
+    parser = ArgumentParser(
+        prog="gardienii",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add_to(commands)
+    return parser
+
+
+def _fail(command: str, sentence: str) -> int:
+    print(f"gardienii {command}: error: {sentence}", file=sys.stderr)
+    return FAILED
+
+
+def _use_utf8() -> None:
+    """Write the same bytes on every system."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _discard_output() -> None:
+    """Let what is still to be written vanish, or the interpreter complains when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

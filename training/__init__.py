@@ -1,0 +1,1 @@
+"""Training scripts over `gardienii_env`: `python -m training CONFIG [key=value ...]`."""

@@ -1,0 +1,163 @@
+"""Training configurations: YAML files, checked when they are read.
+
+The classes below are the schema: every key with its type, range and default. An unknown key or a
+wrong value is refused with its name and its alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gardienii_env.errors import OptionError, one_of
+from gardienii_env.observation import View
+
+__all__ = ["Config", "load_config"]
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(gt=0)]
+EndReward = Literal["payoff", "margin"]
+
+
+class Section(BaseModel):
+    """A part of a configuration: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class EnvConfig(Section):
+    """The games to train on."""
+
+    num_players: Annotated[int, Field(ge=2, le=4)] = 2
+    ruleset: str = "gardienii"  # a shipped name or a file
+    view: View = "table"
+    reward: EndReward = "margin"
+    opponents: str = "greedy"  # names of agents, with commas; one stands for all
+    num_envs: Count = 256  # games side by side
+
+
+class NetworkConfig(Section):
+    """Policy and value network: two towers of the same shape."""
+
+    hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)
+    activation: Literal["tanh", "relu"] = "tanh"
+
+
+class ImitationConfig(Section):
+    """A warm start: the policy learns to do as an agent does, the value how its games end."""
+
+    agent: str = "greedy"
+    decisions: Annotated[int, Field(ge=0)] = 400_000  # 0: no warm start
+    epochs: Count = 4
+    batch_size: Count = 2048
+    learning_rate: Rate = 1e-3
+
+
+class PPOConfig(Section):
+    """MaskablePPO's parameters, under the names that sb3-contrib gives them."""
+
+    decisions: Annotated[int, Field(ge=0)] = 1_000_000  # the learner's, in all
+    n_steps: Count = 64
+    batch_size: Count = 2048
+    n_epochs: Count = 4
+    learning_rate: Rate = 3e-4  # falls to 0 in a straight line
+    ent_coef: Annotated[float, Field(ge=0)] = 0.002
+    vf_coef: Annotated[float, Field(ge=0)] = 0.5
+    gamma: Share = 1.0
+    gae_lambda: Share = 0.95
+    clip_range: Rate = 0.2
+    max_grad_norm: Rate = 0.5
+
+
+class EvaluationConfig(Section):
+    """The table at the end: each deal is played from every seat."""
+
+    baselines: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
+    deals: Count = 1000
+    seed: Annotated[int, Field(ge=0)] = 1_000_000  # of the first deal; training uses others
+
+
+class Config(Section):
+    """A whole training run."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    folder: str = "runs"  # where run folders are made
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    threads: Count = 2  # of torch
+    env: EnvConfig = EnvConfig()
+    network: NetworkConfig = NetworkConfig()
+    imitation: ImitationConfig = ImitationConfig()
+    ppo: PPOConfig = PPOConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a configuration and change it by `key=value` texts (`ppo.n_steps=32`).
+
+    Raises OptionError for a file that cannot be read, a key that is not known (with the ones that
+    are) or a value that does not fit.
+    """
+    try:
+        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionError(f"The configuration {path} cannot be read: {error.strerror}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise OptionError(f"The configuration {path} is not valid YAML: {error}.") from None
+    if not isinstance(data, dict):
+        raise OptionError(f"The configuration {path} is not a mapping of keys to values.")
+    for override in overrides:
+        _override(data, override)
+    try:
+        config = Config.model_validate(data)
+    except ValidationError as error:
+        raise OptionError("\n".join(_sentence(fault) for fault in error.errors())) from None
+    rollout = config.env.num_envs * config.ppo.n_steps
+    if config.ppo.batch_size > rollout:
+        raise OptionError(
+            f"ppo.batch_size: {config.ppo.batch_size} is more than the {rollout} decisions of a "
+            "rollout (env.num_envs * ppo.n_steps)."
+        )
+    return config
+
+
+def _override(data: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise OptionError(f"{override!r} is not of the form key=value, like ppo.n_steps=32.")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise OptionError(f"{key}: {text!r} is not a value that YAML can read.") from None
+    *sections, name = key.split(".")
+    for section in sections:
+        data = data.setdefault(section, {})
+        if not isinstance(data, dict):
+            raise OptionError(f"{key}: {section!r} is not a section.")
+    data[name] = value
+
+
+def _sentence(fault: Any) -> str:
+    """A fault that pydantic found, in one sentence."""
+    key = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        *sections, name = fault["loc"]
+        return f"{key}: " + one_of("the key", name, _keys(sections))
+    if fault["type"] == "missing":
+        return f"{key}: missing; a configuration gives it."
+    return f"{key}: {fault['input']!r} does not fit: {fault['msg']}."
+
+
+def _keys(sections: Sequence[Any]) -> list[str]:
+    """The keys of a section."""
+    model: type[BaseModel] = Config
+    for section in sections:
+        annotation = model.model_fields[section].annotation
+        assert isinstance(annotation, type)
+        assert issubclass(annotation, BaseModel)
+        model = annotation
+    return list(model.model_fields)
