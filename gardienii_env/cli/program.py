@@ -27,7 +27,8 @@ reinforcement-learning environment for 2 to 4 players."""
 EPILOG = """\
 `gardienii COMMAND --help` tells more about a command.
 
-Exit status: 0 if all is well, 1 if a check failed, 2 if the command or its input is wrong."""
+Exit status: 0 if all is well, 1 if a check failed, 2 if the command or its
+input is wrong."""
 
 FAILED = 2
 INTERRUPTED = 130
