@@ -26,13 +26,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="change a setting; those of a section are written section.key",
     )
     args = parser.parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         _train(args.config, args.overrides)
     except GardieniiError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
         return 130
     return 0
 
@@ -47,8 +47,10 @@ def _train(path: str, overrides: Sequence[str]) -> None:
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
+    """Be told to terminate as Ctrl-C tells it."""
     raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(main())

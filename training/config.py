@@ -6,19 +6,23 @@ wrong value is refused with its name and its alternatives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gardienii_env.errors import OptionError, one_of
+from gardienii_env.agents import make_agent, make_agents
+from gardienii_env.errors import GardieniiError, OptionError, one_of, shown
 from gardienii_env.observation import View
+from gardienii_env.rules.ruleset import Ruleset
 
 __all__ = ["Config", "load_config"]
 
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+Whole = Annotated[int, Field(ge=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 EndReward = Literal["payoff", "margin"]
@@ -33,7 +37,7 @@ class Section(BaseModel):
 class EnvConfig(Section):
     """The games to train on."""
 
-    num_players: Annotated[int, Field(ge=2, le=4)] = 2
+    num_players: Annotated[int, Field(ge=2, le=4, strict=True)] = 2
     ruleset: str = "gardienii"  # a shipped name or a file
     view: View = "table"
     reward: EndReward = "margin"
@@ -52,7 +56,7 @@ class ImitationConfig(Section):
     """A warm start: the policy learns to do as an agent does, the value how its games end."""
 
     agent: str = "greedy"
-    decisions: Annotated[int, Field(ge=0)] = 400_000  # 0: no warm start
+    decisions: Whole = 400_000  # 0: no warm start
     epochs: Count = 4
     batch_size: Count = 2048
     learning_rate: Rate = 1e-3
@@ -61,11 +65,11 @@ class ImitationConfig(Section):
 class PPOConfig(Section):
     """MaskablePPO's parameters, under the names that sb3-contrib gives them."""
 
-    decisions: Annotated[int, Field(ge=0)] = 1_000_000  # the learner's, in all
+    decisions: Whole = 1_000_000  # the learner's, in all; rounded up to whole rollouts
     n_steps: Count = 64
     batch_size: Count = 2048
     n_epochs: Count = 4
-    learning_rate: Rate = 3e-4  # falls to 0 in a straight line
+    learning_rate: Rate = 3e-4  # falls in a straight line
     ent_coef: Annotated[float, Field(ge=0)] = 0.002
     vf_coef: Annotated[float, Field(ge=0)] = 0.5
     gamma: Share = 1.0
@@ -79,7 +83,7 @@ class EvaluationConfig(Section):
 
     baselines: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
     deals: Count = 1000
-    seed: Annotated[int, Field(ge=0)] = 1_000_000  # of the first deal; training uses others
+    seed: Whole = 1_000_000  # of the first deal; training uses others
 
 
 class Config(Section):
@@ -87,7 +91,7 @@ class Config(Section):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     folder: str = "runs"  # where run folders are made
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
     threads: Count = 2  # of torch
     env: EnvConfig = EnvConfig()
     network: NetworkConfig = NetworkConfig()
@@ -95,19 +99,30 @@ class Config(Section):
     ppo: PPOConfig = PPOConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
 
+    @property
+    def rollout_decisions(self) -> int:
+        """The decisions that PPO learns from at a time."""
+        return self.env.num_envs * self.ppo.n_steps
+
+    @property
+    def rollouts(self) -> int:
+        """How many times PPO learns: as often as it takes for `ppo.decisions`."""
+        return ceil(self.ppo.decisions / self.rollout_decisions)
+
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Read a configuration and change it by `key=value` texts (`ppo.n_steps=32`).
 
     Raises OptionError for a file that cannot be read, a key that is not known (with the ones that
-    are) or a value that does not fit.
+    are) or a value that does not fit; a ruleset or an agent that there is not is one of those.
     """
     try:
         data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise OptionError(f"The configuration {path} cannot be read: {error.strerror}.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise OptionError(f"The configuration {path} is not valid YAML: {error}.") from None
+        reason = " ".join(str(error).split())
+        raise OptionError(f"The configuration {path} is not valid YAML: {reason}.") from None
     if not isinstance(data, dict):
         raise OptionError(f"The configuration {path} is not a mapping of keys to values.")
     for override in overrides:
@@ -116,13 +131,40 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
         config = Config.model_validate(data)
     except ValidationError as error:
         raise OptionError("\n".join(_sentence(fault) for fault in error.errors())) from None
-    rollout = config.env.num_envs * config.ppo.n_steps
-    if config.ppo.batch_size > rollout:
+    _check_batches(config)
+    _check_names(config)
+    return config
+
+
+def _check_batches(config: Config) -> None:
+    size, rollout = config.ppo.batch_size, config.rollout_decisions
+    if size > rollout:
         raise OptionError(
-            f"ppo.batch_size: {config.ppo.batch_size} is more than the {rollout} decisions of a "
+            f"ppo.batch_size: {size} is more than the {rollout} decisions of a rollout (env.num_envs * "
+            "ppo.n_steps)."
+        )
+    if size == 1 or rollout % size == 1:  # PPO divides by the spread of a batch
+        raise OptionError(
+            f"ppo.batch_size: {size} makes a batch of a single decision out of the {rollout} of a "
             "rollout (env.num_envs * ppo.n_steps)."
         )
-    return config
+
+
+def _check_names(config: Config) -> None:
+    env = config.env
+    _check_name("env.ruleset", Ruleset.get, env.ruleset)
+    _check_name("env.opponents", make_agents, env.opponents, env.num_players - 1)
+    _check_name("imitation.agent", make_agent, config.imitation.agent)
+    for baseline in config.evaluation.baselines:
+        _check_name("evaluation.baselines", make_agent, baseline)
+
+
+def _check_name(key: str, make: Callable[..., object], *arguments: object) -> None:
+    """Refuse a name of which nothing can be made."""
+    try:
+        make(*arguments)
+    except GardieniiError as error:
+        raise OptionError(f"{key}: {error}") from None
 
 
 def _override(data: dict[str, Any], override: str) -> None:
@@ -149,7 +191,7 @@ def _sentence(fault: Any) -> str:
         return f"{key}: " + one_of("the key", name, _keys(sections))
     if fault["type"] == "missing":
         return f"{key}: missing; a configuration gives it."
-    return f"{key}: {fault['input']!r} does not fit: {fault['msg']}."
+    return f"{key}: {shown(fault['input'])} does not fit: {fault['msg']}."
 
 
 def _keys(sections: Sequence[Any]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -98,7 +99,7 @@ def imitate(
     """Fit a policy and its value function to demonstrations.
 
     Returns, over the last epoch, the share of decisions in which the policy found the agent's action
-    best and the share of the returns' variance that the value function explained.
+    best and the share of the returns' variance that the value function explained (nan if there is none).
     """
     settings = config.imitation
     optimizer = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
@@ -106,8 +107,9 @@ def imitate(
     observations = torch.from_numpy(demonstrations.observations)
     actions = torch.from_numpy(demonstrations.actions)
     returns = torch.from_numpy(demonstrations.returns)
-    policy.set_training_mode(True)
+    spread = float(((returns - returns.mean()) ** 2).sum())
     agreement = explained = 0.0
+    policy.set_training_mode(True)
     with progress(settings.epochs * len(demonstrations), f"imitating {settings.agent}") as bar:
         for _ in range(settings.epochs):
             agreed = squared_error = 0.0
@@ -126,6 +128,7 @@ def imitate(
                 squared_error += float((errors.detach() ** 2).sum())
                 bar.update(len(rows))
             agreement = agreed / len(demonstrations)
-            explained = 1 - squared_error / len(demonstrations) / float(returns.var())
+            explained = 1 - squared_error / spread if spread else nan
             bar.set_postfix(agreement=f"{agreement:.0%}", value_explained=f"{explained:.0%}")
+    policy.set_training_mode(False)
     return agreement, explained

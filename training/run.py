@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import platform
 import time
+from contextlib import closing
 from importlib.metadata import version
+from math import isnan
 from pathlib import Path
 
 import torch
 import yaml
-from gardienii_env.tables import table
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.logger import Logger, configure
-from stable_baselines3.common.utils import set_random_seed
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 
+from gardienii_env import __version__
 from gardienii_env.agents import make_agent
 from gardienii_env.arena import MatchResult, duplicate_match
 from gardienii_env.envs.sb3 import GardieniiVecEnv
+from gardienii_env.errors import OptionError
 from gardienii_env.rules.ruleset import Ruleset
+from gardienii_env.tables import table
 from training.config import Config
 from training.imitation import imitate, play_demonstrations
 from training.policy import PolicyAgent
-from training.progress import LearningProgress
+from training.progress import LearningProgress, progress
 
 __all__ = ["evaluate", "make_model", "run"]
 
-PACKAGES = ("gardienii-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
 
@@ -33,23 +37,25 @@ def run(config: Config) -> Path:
     """Train as a configuration says and print how the policy does; returns the run's folder.
 
     The folder holds the resolved configuration, versions, logs (TensorBoard and CSV), the model and
-    the evaluation. An interrupt (Ctrl-C) saves the model as it is and is raised again.
+    the evaluation. An interrupt (Ctrl-C) saves the model as it is and is raised again. OptionError if
+    the folder cannot be made.
     """
     started = time.time()
     folder = _new_folder(config)
-    print(f"Training {config.name!r} in {folder}")
+    print(f"Training {config.name!r} in {folder}", flush=True)
     set_random_seed(config.seed)
     torch.set_num_threads(config.threads)
     model = make_model(config)
-    model.set_logger(_logger(folder))
-    try:
-        _learn(model, config)
-    except KeyboardInterrupt:
-        model.save(folder / "model.zip")
-        print(f"\nInterrupted. What was learned so far is saved: {folder / 'model.zip'}")
-        raise
+    with closing(configure(str(folder), ["csv", "tensorboard"])) as logger:
+        model.set_logger(logger)
+        try:
+            _learn(model, config)
+        except KeyboardInterrupt:
+            model.save(folder / "model.zip")
+            print(f"What was learned so far is saved: {folder / 'model.zip'}")
+            raise
     model.save(folder / "model.zip")
-    print(f"Saved {folder / 'model.zip'} after {time.time() - started:.0f} s.")
+    print(f"Saved {folder / 'model.zip'} after {time.time() - started:.0f} s.", flush=True)
     text = evaluate(model, config)
     (folder / "evaluation.txt").write_text(text + "\n", encoding="utf-8")
     print(text)
@@ -72,7 +78,7 @@ def make_model(config: Config) -> MaskablePPO:
     return MaskablePPO(
         "MlpPolicy",
         games,
-        learning_rate=lambda left: left * ppo.learning_rate,
+        learning_rate=_falling(ppo.learning_rate, config.rollouts),
         n_steps=ppo.n_steps,
         batch_size=ppo.batch_size,
         n_epochs=ppo.n_epochs,
@@ -95,8 +101,19 @@ def _learn(model: MaskablePPO, config: Config) -> None:
     if config.imitation.decisions:
         demonstrations = play_demonstrations(config, seed=config.seed)
         imitate(model.policy, demonstrations, config)
-    if config.ppo.decisions:
-        model.learn(config.ppo.decisions, callback=LearningProgress(config.ppo.decisions))
+    if config.rollouts:
+        decisions = config.rollouts * config.rollout_decisions
+        with progress(decisions, "learning by PPO") as bar:
+            model.learn(decisions, callback=LearningProgress(bar))
+
+
+def _falling(rate: float, rollouts: int) -> LinearSchedule:
+    """A learning rate that falls in a straight line, and would be 0 after one rollout more.
+
+    SB3 asks for it once a rollout, when what is left no longer counts the rollout to be learned from.
+    """
+    step = rate / max(rollouts, 1)
+    return LinearSchedule(rate + step, step, 1.0)
 
 
 def evaluate(model: MaskablePPO, config: Config) -> str:
@@ -107,7 +124,9 @@ def evaluate(model: MaskablePPO, config: Config) -> str:
     rows = []
     for name in settings.baselines:
         agents = [policy, *[make_agent(name)] * (players - 1)]
-        rows.append(_row(name, duplicate_match(agents, ruleset, settings.deals, settings.seed)))
+        with progress(settings.deals * players, f"playing {name}", "games") as bar:
+            result = duplicate_match(agents, ruleset, settings.deals, settings.seed, progress=bar.update)
+        rows.append(_row(name, result))
     title = (
         f"{config.name} against, {players} players, ruleset {ruleset.name}, {settings.deals} deals, "
         "each from every seat:"
@@ -117,33 +136,30 @@ def evaluate(model: MaskablePPO, config: Config) -> str:
 
 
 def _row(name: str, result: MatchResult) -> tuple[str, ...]:
-    share, share_width = result.win_share()
-    margin, margin_width = result.margin()
-    return (
-        name,
-        str(result.games),
-        f"{share:.3f}",
-        f"{share - share_width:.3f} to {share + share_width:.3f}",
-        f"{margin:+.1f}",
-        f"{margin - margin_width:+.1f} to {margin + margin_width:+.1f}",
-    )
+    share = _estimate(*result.win_share(), ".3f")
+    return name, str(result.games), *share, *_estimate(*result.margin(), "+.1f")
+
+
+def _estimate(mean: float, half_width: float, form: str) -> tuple[str, str]:
+    """A mean and its interval, which one deal alone does not give."""
+    interval = f"{mean - half_width:{form}} to {mean + half_width:{form}}"
+    return f"{mean:{form}}", "-" if isnan(half_width) else interval
 
 
 def _new_folder(config: Config) -> Path:
     """A new folder for the run, with its configuration and the versions in it."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    folder = Path(config.folder) / f"{config.name}-{stamp}"
+    first = folder = Path(config.folder) / f"{config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     count = 1
-    while folder.exists():
-        count += 1
-        folder = folder.with_name(f"{config.name}-{stamp}-{count}")
-    folder.mkdir(parents=True)
+    try:
+        while folder.exists():
+            count += 1
+            folder = first.with_name(f"{first.name}-{count}")
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise OptionError(f"folder: {folder} cannot be made: {error.strerror}.") from None
     settings = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
     (folder / "config.yaml").write_text(settings, encoding="utf-8")
-    versions = {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
-    (folder / "versions.yaml").write_text(yaml.safe_dump(versions), encoding="utf-8")
+    versions = {"python": platform.python_version(), "gardienii-env": __version__}
+    versions |= {name: version(name) for name in PACKAGES}
+    (folder / "versions.yaml").write_text(yaml.safe_dump(versions, sort_keys=False), encoding="utf-8")
     return folder
-
-
-def _logger(folder: Path) -> Logger:
-    return configure(str(folder), ["csv", "tensorboard"])

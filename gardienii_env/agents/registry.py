@@ -8,6 +8,7 @@ from gardienii_env.agents.base import Agent
 from gardienii_env.agents.greedy import GreedyAgent
 from gardienii_env.agents.random import RandomAgent
 from gardienii_env.errors import AgentError, one_of
+from gardienii_env.words import count_words
 
 __all__ = ["AGENTS", "make_agent", "make_agents"]
 
@@ -33,8 +34,8 @@ def make_agents(names: str, seats: int) -> list[Agent]:
         agents *= seats
     if len(agents) != seats:
         raise AgentError(
-            f"agents: {names!r} names {len(agents)} agents for {seats} seats; give one for each, or "
-            "one for all."
+            f"agents: {names!r} names {count_words(len(agents), 'agent')} for "
+            f"{count_words(seats, 'seat')}; give one for each, or one for all."
         )
     return agents
 

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.agents.base import STREAM, Agent
-from gardienii_env.errors import AgentError, OptionError
+from gardienii_env.errors import AgentError, OptionError, shown
 from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
-from gardienii_env.rules.random import seed_streams
-from gardienii_env.rules.ruleset import Ruleset
+from gardienii_env.rules.random import check_seed, seed_streams
+from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
 
 __all__ = ["MatchResult", "duplicate_match"]
 
@@ -66,7 +66,7 @@ def duplicate_match(
     deals: int,
     seed: int,
     batch_size: int = 512,
-    progress: Callable[[int], None] = lambda games: None,
+    progress: Callable[[int], object] = lambda games: None,
 ) -> MatchResult:
     """Play `deals` deals with every rotation of the agents; one agent a seat.
 
@@ -77,12 +77,14 @@ def duplicate_match(
         seed: deal d has the seed `seed + d`, as in `Game.new`; the agents' generators follow from it.
         batch_size: games that are played side by side; it does not change the result.
         progress: called with the number of games that have just ended.
+
+    Raises AgentError for wrong agents, OptionError for another wrong value.
     """
-    players = len(agents)
-    if not 2 <= players <= 4:
-        raise AgentError(f"agents: {players} agents; a match has one for each of 2 to 4 seats.")
-    if deals < 1:
-        raise OptionError(f"deals: {deals!r} is not a whole number from 1 up.")
+    players = _check_agents(agents)
+    _check_count("deals", deals)
+    _check_count("batch_size", batch_size)
+    if check_seed(seed) is None:
+        raise OptionError("seed: a match has a seed, a whole number from 0 up, not None.")
     games = [(deal, rotation) for deal in range(deals) for rotation in range(players)]
     shares = np.zeros((deals, players, players))
     scores = np.zeros((deals, players, players), np.int64)
@@ -92,6 +94,21 @@ def duplicate_match(
         decisions += table.play(progress)
         table.collect(shares, scores)
     return MatchResult(tuple(agent.name for agent in agents), shares, scores, decisions)
+
+
+def _check_agents(agents: Sequence[Agent]) -> int:
+    """How many agents there are; AgentError if they cannot play a match."""
+    for agent in agents:
+        if not isinstance(agent, Agent):
+            raise AgentError(f"agents: {shown(agent)} is not an Agent object; see make_agents.")
+    if not MIN_PLAYERS <= len(agents) <= MAX_PLAYERS:
+        raise AgentError(f"agents: {len(agents)} agents; a match has one for each of 2 to 4 seats.")
+    return len(agents)
+
+
+def _check_count(option: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise OptionError(f"{option}: {shown(value)} is not a whole number from 1 up.")
 
 
 class _Table:
@@ -110,7 +127,7 @@ class _Table:
             self.streams["rng"][i] = streams[1 + rotation]
             self.batch.deal(i)
 
-    def play(self, progress: Callable[[int], None]) -> int:
+    def play(self, progress: Callable[[int], object]) -> int:
         """Play all games to their end; how many decisions that took."""
         decisions = 0
         on = np.flatnonzero(self.batch.states["player"] >= 0)

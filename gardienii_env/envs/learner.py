@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gardienii_env.agents import STREAM, Agent, make_agents
 from gardienii_env.deal import read_deal
 from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_rewards, is_truncated
-from gardienii_env.errors import AgentError, DealError, OptionError, one_of
+from gardienii_env.errors import AgentError, DealError, OptionError, one_of, shown
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import View, check_players, encode_all, layout
 from gardienii_env.rules import engine, scoring
@@ -29,6 +29,7 @@ from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import draw_below, seed_streams
 from gardienii_env.rules.ruleset import Ruleset
 from gardienii_env.rules.state import States
+from gardienii_env.words import count_words
 
 __all__ = ["ILLEGAL_ACTIONS", "IllegalAction", "LearnerTable", "Opponents"]
 
@@ -71,7 +72,6 @@ class LearnerTable:
             raise OptionError(f"seat: {seat!r} is neither None nor a seat from 0 to {players - 1}.")
         self.layout = layout(players, view)
         self.reward, self.seat = reward, seat
-        self.opponents = _opponents(opponents, players)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
         self.seats = np.zeros(size, np.int64)
         self.observations = np.zeros((size, self.layout.size), np.float32)
@@ -84,11 +84,11 @@ class LearnerTable:
         self._seat_streams = np.zeros(size, STREAM)
         self._streams = np.zeros(size, STREAM)
         self._seeded = np.zeros(size, np.bool_)
-        self.set_opponents(self.opponents)
+        self.set_opponents(opponents)
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on."""
-        self.opponents = _opponents(opponents, self.batch.num_players)
+        self.opponents = _agents(opponents, self.batch.num_players - 1)
         self._distinct = list(dict.fromkeys(self.opponents))
         self._which = np.array([self._distinct.index(agent) for agent in self.opponents])
 
@@ -125,7 +125,7 @@ class LearnerTable:
                 f"The game is over before seat {int(self.seats[i])} decides; use another deal, "
                 "ruleset or seat."
             )
-        self.rewards[i] = 0
+        self.rewards[i] = self._scores[i] = 0
         self.terminated[i] = self.truncated[i] = self.illegal[i] = False
         self._observe(self._all[i : i + 1])
 
@@ -191,16 +191,21 @@ class LearnerTable:
         return {"seat": seat, "illegal_action": False, **final_info(self.batch, i, seat)}
 
 
-def _opponents(opponents: Opponents, players: int) -> list[Agent]:
+def _agents(opponents: Opponents, seats: int) -> list[Agent]:
+    """The agents of the seats after the learner's; AgentError if that is not what they are."""
     if isinstance(opponents, str):
-        return make_agents(opponents, players - 1)
-    agents = list(opponents)
-    if not all(isinstance(agent, Agent) for agent in agents):
-        raise AgentError(f"opponents: {agents!r} are not agents; give names or Agent objects.")
-    if len(agents) == 1:
-        agents *= players - 1
-    if len(agents) != players - 1:
-        raise AgentError(f"opponents: {len(agents)} agents for {players - 1} opponents.")
+        return make_agents(opponents, seats)
+    if not isinstance(opponents, Sequence) or not all(isinstance(agent, Agent) for agent in opponents):
+        raise AgentError(
+            f"opponents: {shown(opponents)} is neither a text of names with commas nor a list of Agent "
+            "objects."
+        )
+    agents: list[Agent] = [*opponents] * (seats if len(opponents) == 1 else 1)
+    if len(agents) != seats:
+        raise AgentError(
+            f"opponents: {count_words(len(agents), 'agent')} for {count_words(seats, 'seat')}: "
+            f"{shown(opponents)}; give one for each, or one for all."
+        )
     return agents
 
 

@@ -22,6 +22,7 @@ from gardienii_env.errors import MissingExtraError, OptionError
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import View
 from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
 
 try:
@@ -60,6 +61,7 @@ class GardieniiVecEnv(VecEnv):
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise OptionError(f"num_envs: {num_envs!r} is not a whole number from 1 up.")
+        seed = check_seed(seed)
         self.table = LearnerTable(num_envs, opponents, num_players, ruleset, view, reward, seat)
         self.render_mode = None
         self._actions = np.zeros(num_envs, np.int64)

@@ -7,7 +7,6 @@ action = rng.choice(np.flatnonzero(info["action_mask"]))
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import gymnasium as gym
@@ -20,7 +19,8 @@ from gardienii_env.envs.outcome import Reward
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import View
-from gardienii_env.rules.actions import ACTIONS, NUM_ACTIONS
+from gardienii_env.rules.actions import NUM_ACTIONS, action_id
+from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
 
 __all__ = ["GardieniiSingleEnv", "observation_space"]
@@ -84,8 +84,13 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode. Options other than `deal` are ignored. Raises DealError, OptionError."""
+        """Begin an episode. Options other than `deal` are ignored.
+
+        Raises OptionError for a wrong seed and DealError for a wrong deal; then no episode is on.
+        """
+        seed = check_seed(seed)
         super().reset(seed=seed)
+        self._playing = False
         if seed is not None:
             self.table.seed(0, seed)
         self.table.reset(0, (options or {}).get("deal"))
@@ -109,16 +114,14 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
     def _checked(self, action: int | np.integer[Any]) -> int:
         """The action's id, or -1 for one that is none; IllegalActionError if it is to be raised."""
         try:
-            number = index(action)
-        except TypeError:
-            number = -1
-        known = 0 <= number < NUM_ACTIONS
-        if self.illegal_action == "raise" and not (known and self.table.batch.masks[0, number]):
-            name = ACTIONS[number] if known else action
-            raise IllegalActionError(
-                f"{name!r} is not legal; legal: {', '.join(self.game.legal_actions())}."
-            )
-        return number if known else -1
+            number = action_id(action)
+        except IllegalActionError:
+            if self.illegal_action == "raise":
+                raise
+            return -1
+        if self.illegal_action == "raise" and not self.table.batch.masks[0, number]:
+            self.game.apply(number)  # an independent copy, and it refuses
+        return number
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions: shape (73,), bool; all ones when the episode is over."""
