@@ -20,7 +20,7 @@ import pytest
 from rulesets import COMBINATIONS, ODD, varied
 
 from gardienii_env import ACTIONS, Game, GardieniiError, Ruleset, __version__, layout
-from gardienii_env.agents import Agent, make_agent
+from gardienii_env.agents import Agent, make_agent, new_streams
 from gardienii_env.agents.random import RandomAgent
 from gardienii_env.cli import main
 from gardienii_env.cli import record as record_command
@@ -58,11 +58,14 @@ def gardienii(capsys: pytest.CaptureFixture[str]) -> Program:
     return run
 
 
-def process(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def process(
+    *arguments: str | Path, stdout: int = subprocess.PIPE, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     """The program in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "gardienii_env", *arguments],
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         env={**os.environ, **environment},
         check=False,
     )
@@ -180,6 +183,23 @@ def test_a_reader_that_has_enough_ends_the_program_silently() -> None:
     verify(json.loads(first))
 
 
+def test_a_reader_that_is_gone_ends_the_program_silently() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process("rules", stdout=writing)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_output_that_cannot_be_written_is_told() -> None:
+    with open(os.devnull) as only_to_read:
+        done = process("rules", stdout=only_to_read.fileno())
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"gardienii rules: error: [Errno 9] Bad file descriptor.\n",
+    )
+
+
 def test_output_is_utf8_whatever_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(varied("gardienii", name=ODD_NAME).to_dict()), encoding="utf-8")
@@ -246,6 +266,11 @@ def test_a_game_has_no_legal_actions_unless_asked_for(gardienii: Program) -> Non
     assert all(move.keys() == {"player", "action"} for move in record["moves"])
 
 
+def test_the_defaults_are_one_random_game_of_two_from_seed_0(gardienii: Program) -> None:
+    options = "--players 2 --ruleset gardienii --agents random --games 1 --seed 0 --out -"
+    assert gardienii("record", *options.split()) == gardienii("record", "--out", "-")
+
+
 def test_the_same_command_writes_the_same_bytes(gardienii: Program, tmp_path: Path) -> None:
     options = ("record", "--players", "3", "--agents", "random,greedy,random", "--games", "4", "--out")
     assert gardienii(*options, tmp_path / "first.jsonl").status == 0
@@ -276,6 +301,8 @@ def test_what_a_seat_draws_depends_on_the_seed_and_the_seat_only(seat: int) -> N
 
     expected = drawn(make_agent("random"), 2, "gardienii")
     assert len(expected) == 8
+    stream = new_streams(3, 3)[1 + seat :]  # the first of a seed's streams is the deal's
+    assert expected[0] == draw_below(stream[0], 1_000_000)
     assert drawn(make_agent("greedy"), 2, "gardienii") == expected
     assert drawn(make_agent("random"), 4, "dragonkeepers") == expected
     assert drawn(make_agent("random"), 2, "gardienii", seed=4) != expected
@@ -317,6 +344,21 @@ def test_a_shared_win_is_not_a_win(gardienii: Program, tmp_path: Path) -> None:
     assert json.loads(result.out)["final"]["winners"] == [0, 1, 2]
     for line in result.err.splitlines()[-3:]:
         assert columns(line)[2:] == ["0", "1", "0.0"]
+
+
+@pytest.mark.parametrize(("installed", "bar"), [(True, "0/3 "), (False, "")])
+def test_a_terminal_shows_progress_where_tqdm_is_installed(
+    gardienii: Program, monkeypatch: pytest.MonkeyPatch, installed: bool, bar: str
+) -> None:
+    expected = gardienii("record", "--games", "3", "--out", "-")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    if not installed:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    result = gardienii("record", "--games", "3", "--out", "-")
+    assert (result.status, result.out) == (0, expected.out)
+    assert result.err.endswith(expected.err)
+    assert bar in result.err
+    assert bool(bar) == (result.err != expected.err)
 
 
 @pytest.mark.parametrize(
@@ -524,6 +566,12 @@ def test_a_file_that_cannot_be_read_is_a_fault(gardienii: Program, path: Path) -
     result = gardienii("verify", path)
     assert result.status == 1
     assert "is not UTF-8 text" in result.err
+
+
+def test_a_name_that_is_no_text_is_told_as_well_as_may_be(gardienii: Program) -> None:
+    result = gardienii("verify", "--all", "none\udcff.jsonl")
+    assert result.status == 1
+    assert result.out == "none\\udcff.jsonl: 0 games verified, 1 fault\n"
 
 
 def test_the_first_fault_ends_the_command(gardienii: Program, path: Path, lines: list[str]) -> None:

@@ -35,7 +35,7 @@ def progress(total: int, what: str, unit: str = "decisions") -> tqdm[Any]:
         total=total,
         desc=f"{what:<20}",
         unit=f" {unit}",
-        unit_scale=True,
+        unit_scale=total >= 10_000,
         file=sys.stderr if terminal else _Lines(),
         mininterval=REDRAWN if terminal else LINE_EVERY,
         dynamic_ncols=terminal,

@@ -37,8 +37,8 @@ def run(config: Config) -> Path:
     """Train as a configuration says and print how the policy does; returns the run's folder.
 
     The folder holds the resolved configuration, versions, logs (TensorBoard and CSV), the model and
-    the evaluation. An interrupt (Ctrl-C) saves the model as it is and is raised again. OptionError if
-    the folder cannot be made.
+    the evaluation. What stops the learning, like Ctrl-C, is raised once the model is saved as it is.
+    OptionError if the folder cannot be made.
     """
     started = time.time()
     folder = _new_folder(config)
@@ -50,12 +50,9 @@ def run(config: Config) -> Path:
         model.set_logger(logger)
         try:
             _learn(model, config)
-        except KeyboardInterrupt:
+        finally:
             model.save(folder / "model.zip")
-            print(f"What was learned so far is saved: {folder / 'model.zip'}")
-            raise
-    model.save(folder / "model.zip")
-    print(f"Saved {folder / 'model.zip'} after {time.time() - started:.0f} s.", flush=True)
+            print(f"Saved {folder / 'model.zip'} after {time.time() - started:.0f} s.", flush=True)
     text = evaluate(model, config)
     (folder / "evaluation.txt").write_text(text + "\n", encoding="utf-8")
     print(text)

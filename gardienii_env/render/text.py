@@ -18,8 +18,8 @@ from gardienii_env.game import Game
 from gardienii_env.observation import unflatten
 from gardienii_env.rules.actions import ACTIONS, SLOTS_PER_SIDE
 from gardienii_env.rules.cards import CARDS, COLOUR_NAMES, COLOURS, SIDES
-from gardienii_env.rules.ruleset import Prize
 from gardienii_env.rules.scoring import SOURCES
+from gardienii_env.words import count_words, prize_words
 
 try:
     from rich.columns import Columns
@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("The text board", "render") from error
 
-__all__ = ["board", "prize_words"]
+__all__ = ["board"]
 
 STYLES = dict(zip(COLOURS + "D", ("bold", "red", "blue", "green", "magenta"), strict=True))
 """Terminal styles by the first letter of a card's or a colour's name."""
@@ -79,18 +79,6 @@ def board(game: Game, viewer: int | None = None, color: bool = False, width: int
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def prize_words(prize: Prize) -> str:
-    """What a prize gives, in words."""
-    piece = [] if prize.piece == "none" else [f"the {prize.piece} amulet piece"]
-    tokens = {
-        "crystal": prize.crystals,
-        "dark dragon": prize.dark_dragons,
-        "golden egg": prize.golden_eggs,
-    }
-    counted = [_count(number, token) for token, number in tokens.items() if number]
-    return ", ".join(piece + counted) or "nothing"
-
-
 class _Sight:
     """What the viewer sees: the parts of its observation by name, with seats as they are numbered.
 
@@ -136,7 +124,7 @@ def _sections(sight: _Sight) -> Iterator[RenderableType]:
 def _heading(game: Game) -> Text:
     kind = f"{game.ruleset.name}, {game.num_players} players"
     if game.end is not None:
-        turns = _count(game.turns, "turn")
+        turns = count_words(game.turns, "turn")
         return Text(f"The game is over after {turns}: {END_WORDS[game.end]} ({kind})")
     turn = f"Turn {game.turns + 1}, seat {game.state['active']} is active"
     return Text(f"{turn}. Step {game.step}: seat {game.player} decides ({kind})")
@@ -173,7 +161,7 @@ def _players(sight: _Sight) -> Table:
 def _own(sight: _Sight) -> Iterator[tuple[str, Text]]:
     yield "Your hand", _cards(sight["hand"])
     yield "Your pieces", Text(_pieces(sight, sight["pieces"]))
-    yield "Your pearls", Text(f"{_count(sight['pearl_points'], 'point')} together")
+    yield "Your pearls", Text(f"{count_words(sight['pearl_points'], 'point')} together")
 
 
 def _actions(game: Game) -> Columns:
@@ -206,7 +194,7 @@ def _spell(sight: _Sight) -> Text:
 def _turn(sight: _Sight) -> Text:
     laid = [deck for deck, count in zip(DECKS, sight["laid"], strict=True) if count]
     return Text(
-        f"{_count(sight['taken'], 'card')} taken, {_count(sight['paid'], 'crystal')} paid, "
+        f"{count_words(sight['taken'], 'card')} taken, {count_words(sight['paid'], 'crystal')} paid, "
         f"laid on: {', '.join(laid) or NONE}"
     )
 
@@ -228,8 +216,8 @@ def _decks(sight: _Sight) -> Text:
 
 def _bank(sight: _Sight) -> Text:
     return Text(
-        f"{_count(sight['bank_crystals'], 'crystal')}, {_count(sight['bank_eggs'], 'golden egg')}, "
-        f"{_count(sight['bank_dark_dragons'], 'dark dragon')}, {_count(sight['bank_pearls'], 'pearl')}, "
+        f"{count_words(sight['bank_crystals'], 'crystal')}, {count_words(sight['bank_eggs'], 'golden egg')}, "
+        f"{count_words(sight['bank_dark_dragons'], 'dark dragon')}, {count_words(sight['bank_pearls'], 'pearl')}, "
         f"crests: {_crests(sight, sight['bank_crests'])}"
     )
 
@@ -306,7 +294,3 @@ def _crests(sight: _Sight, flags: Counts) -> str:
 
 def _times(count: int) -> str:
     return "" if count == 1 else f" x{count}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

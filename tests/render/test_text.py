@@ -14,9 +14,8 @@ from rulesets import COMBINATIONS, VARIATIONS
 
 from gardienii_env import Game, OptionError, Ruleset
 from gardienii_env.errors import MissingExtraError
-from gardienii_env.render.text import board, prize_words
+from gardienii_env.render.text import board
 from gardienii_env.rules.cards import CARDS
-from gardienii_env.rules.ruleset import Prize
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
 
@@ -115,19 +114,6 @@ def test_the_players() -> None:
 def test_a_spell_that_is_not_complete(decks: dict[str, str], words: str) -> None:
     game = position(step="take", spell="3r", supply="W1 W2 Wr --", **decks)  # type: ignore[arg-type]
     assert row(game, "Spell") == words
-
-
-@pytest.mark.parametrize(
-    ("prize", "words"),
-    [
-        (Prize("lowest", crystals=1), "the lowest amulet piece, 1 crystal"),
-        (Prize("highest"), "the highest amulet piece"),
-        (Prize("none", golden_eggs=2, dark_dragons=3), "3 dark dragons, 2 golden eggs"),
-        (Prize(), "nothing"),
-    ],
-)
-def test_prizes_in_words(prize: Prize, words: str) -> None:
-    assert prize_words(prize) == words
 
 
 def test_the_prize_is_the_rulesets() -> None:
