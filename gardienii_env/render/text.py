@@ -215,11 +215,14 @@ def _decks(sight: _Sight) -> Text:
 
 
 def _bank(sight: _Sight) -> Text:
-    return Text(
-        f"{count_words(sight['bank_crystals'], 'crystal')}, {count_words(sight['bank_eggs'], 'golden egg')}, "
-        f"{count_words(sight['bank_dark_dragons'], 'dark dragon')}, {count_words(sight['bank_pearls'], 'pearl')}, "
-        f"crests: {_crests(sight, sight['bank_crests'])}"
-    )
+    tokens = {
+        "crystal": sight["bank_crystals"],
+        "golden egg": sight["bank_eggs"],
+        "dark dragon": sight["bank_dark_dragons"],
+        "pearl": sight["bank_pearls"],
+    }
+    counted = [count_words(number, token) for token, number in tokens.items()]
+    return Text(", ".join([*counted, f"crests: {_crests(sight, sight['bank_crests'])}"]))
 
 
 def _amulets(sight: _Sight) -> Text:

@@ -16,6 +16,7 @@ from gardienii_env import Game, OptionError, Ruleset
 from gardienii_env.errors import MissingExtraError
 from gardienii_env.render.text import board
 from gardienii_env.rules.cards import CARDS
+from gardienii_env.rules.ruleset import Prize
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
 
