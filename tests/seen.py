@@ -34,9 +34,9 @@ class Seen:
     def parts(self, observations: npt.NDArray[np.float32], view: View) -> Iterator[list[Parts]]:
         """Observations of shape (decisions, seats, size): for each decision, the parts of each seat."""
         named = unflatten(observations, self.players, view)
-        lists = {name: array.tolist() for name, array in named.items()}
         for k, seats in enumerate(observations):
-            yield [{name: rows[k][seat] for name, rows in lists.items()} for seat in range(len(seats))]
+            rows = {name: array[k].tolist() for name, array in named.items()}
+            yield [{name: row[seat] for name, row in rows.items()} for seat in range(len(seats))]
 
     def public(self, parts: Parts, seat: int) -> dict[str, Any]:
         """As `ReferenceGame.public`; the seat is whose observation it is."""

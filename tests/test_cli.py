@@ -66,7 +66,7 @@ def process(
         [sys.executable, "-m", "gardienii_env", *arguments],
         stdout=stdout,
         stderr=subprocess.PIPE,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONUNBUFFERED": "", **environment},
         check=False,
     )
 

@@ -37,9 +37,9 @@ from gardienii_env.rules.ruleset import SHIPPED
 Expected = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
 """What the reference says is public, private to a seat, and recalled by it."""
 
-IN_FULL = 7  # odd: half of these games have a deal of the reference's
+IN_FULL = 5  # odd: half of these games have a deal of the reference's
 CHUNK = 20
-GAMES_PER_VARIATION = 400
+GAMES_PER_VARIATION = 600
 """A variation is played once with each number of players for so many games asked for."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _train(path: str, overrides: Sequence[str]) -> None:
+    # Read when torch is loaded: its threads wait without spinning, which slows them where cores are shared.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from training.config import load_config
         from training.run import run
