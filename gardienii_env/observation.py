@@ -169,7 +169,7 @@ class Layout:
                 return part
         raise KeyError(one_of("The part", name, [part.name for part in self.parts]))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Length of the observation."""
         return sum(part.size for part in self.parts)
