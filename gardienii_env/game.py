@@ -211,6 +211,8 @@ class Game:
         new.moves, new._dealt = list(self.moves), self._dealt
         return new
 
+    __copy__ = clone
+
     def resample(self, seat: int, seed: int | None = None) -> Game:
         """A copy in which all that `seat` cannot know is drawn anew, uniformly among what may be.
 

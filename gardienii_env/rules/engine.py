@@ -12,6 +12,8 @@ than the deal (`hidden`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -156,7 +158,7 @@ def clear(s: np.void, players: int) -> None:
 
 
 @compiled
-def pile(counts: npt.NDArray[np.int16], cards: npt.NDArray[np.int8]) -> int:
+def pile(counts: npt.NDArray[Any], cards: npt.NDArray[np.int8]) -> int:
     """Write the cards counted by type into `cards`, in type order; how many they are."""
     size = 0
     for card in range(NUM_CARDS):

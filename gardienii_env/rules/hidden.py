@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.rules.cards import NUM_CARDS
-from gardienii_env.rules.engine import Masks, legal
+from gardienii_env.rules.engine import Masks, legal, pile
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import draw_below, shuffle
 from gardienii_env.rules.ruleset import MAX_CARDS, MAX_PEARLS
@@ -105,9 +104,4 @@ def collect_not_dealt(s: np.void, cards: npt.NDArray[np.int8]) -> int:
     for side in range(2):
         for height in range(s["deck_size"][side] - s["deck_laid"][side]):
             count[s["deck"][deck_place(side, height)]] -= 1
-    size = 0
-    for card in range(NUM_CARDS):
-        for _ in range(count[card]):
-            cards[size] = card
-            size += 1
-    return size
+    return pile(count, cards)

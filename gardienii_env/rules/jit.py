@@ -1,12 +1,18 @@
 """How the core is compiled: one decorator, and a word to the user when compiling takes a while.
 
 Set `NUMBA_DISABLE_JIT=1` to run the same source as plain Python (for debugging and coverage).
+
+Machine code is kept on disk. It holds code and constants of other modules too, but numba only looks
+whether the function's own file has changed; so what is kept is marked with a digest of all sources
+that take part (`SOURCES_DIGEST`), and any change among them compiles anew.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -20,9 +26,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = __name__.split(".")[0]
 
 
+def _digest_sources() -> str:
+    digest = sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        source = path.read_bytes()
+        if b"compiled" in source or path.parent == Path(__file__).parent:
+            digest.update(source)
+    return digest.hexdigest()
+
+
+SOURCES_DIGEST = _digest_sources()
+
+
 def compiled(function: F) -> F:
     """Compile `function` with numba on its first call and keep the machine code on disk."""
     result: Any = numba.njit(cache=True, nogil=True)(function)
+    if result is not function:
+        result._cache._cache_file._source_stamp = SOURCES_DIGEST
     return cast("F", result)
 
 
