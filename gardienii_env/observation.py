@@ -199,12 +199,15 @@ def check_players(num_players: Any) -> int:
     return int(num_players)
 
 
-@lru_cache
 def layout(num_players: int, view: View = "table") -> Layout:
     """The layout of observations; OptionError for an unknown number of players or view."""
-    num_players = check_players(num_players)
     if view not in VIEWS:
         raise OptionError(one_of("view:", view, VIEWS))
+    return _layout(check_players(num_players), view)
+
+
+@lru_cache
+def _layout(num_players: int, view: View) -> Layout:
     rows = {ALL: num_players, OTHERS: num_players - 1}
     parts: list[Part] = []
     start = 0

@@ -19,7 +19,7 @@ from gardienii_env.deal import read_deal
 from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_rewards, is_truncated
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
-from gardienii_env.observation import VIEWS, View, check_players, layout
+from gardienii_env.observation import View, check_players, layout
 from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import check_seed, seed_streams
@@ -76,7 +76,7 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
         super().__init__()  # type: ignore[no-untyped-call]
         self.num_players = check_players(num_players)
         self.ruleset = Ruleset.get(ruleset)
-        _check("view", view, VIEWS)
+        size = layout(self.num_players, view).size
         _check("reward", reward, REWARDS)
         if render_mode is not None:
             _check("render_mode", render_mode, self.metadata["render_modes"])
@@ -88,7 +88,6 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
         self.agents: list[str] = []
         self.possible_agents = [f"player_{seat}" for seat in range(self.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        size = layout(self.num_players, view).size
         self.observation_spaces: dict[str, spaces.Space[Any]] = {
             agent: _observation_space(size) for agent in self.possible_agents
         }
