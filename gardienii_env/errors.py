@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 MAX_SHOWN = 80
+MAX_NAMED = 40
 
 
 class GardieniiError(ValueError):
@@ -58,7 +59,8 @@ class MissingExtraError(GardieniiError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(
-            f"{what} needs libraries that are not installed: pip install 'gardienii-env[{extra}]'"
+            f"{what} needs libraries that are not installed: pip install 'gardienii-env[{extra}]', or "
+            f"in a clone pip install -e '.[{extra}]'"
         )
 
 
@@ -76,4 +78,5 @@ def one_of(what: str, value: object, choices: Iterable[str]) -> str:
     names = list(choices)
     near = get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{what} {shown(value)} is not known; expected one of: {', '.join(names)}.{hint}"
+    some = names if len(names) <= MAX_NAMED else [*names[: MAX_NAMED // 2], "..."]
+    return f"{what} {shown(value)} is not known; expected one of: {', '.join(some)}.{hint}"

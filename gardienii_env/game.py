@@ -220,7 +220,7 @@ class Game:
         need not have been legal with the cards drawn.
         """
         new = self.clone()
-        new._dealt = None
+        new._dealt, new.seed, new.moves = None, None, []
         new.batch.states["rng"] = seed_streams(seed, 1)
         b = new.batch
         hidden.resample(b.rules, b.states, b.masks, 0, self._seat(seat))

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.errors import OptionError, one_of
+from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, RIGHT
 from gardienii_env.rules.engine import num_amulets, num_pieces
 from gardienii_env.rules.jit import compiled
@@ -58,6 +59,7 @@ __all__ = [
     "encode",
     "encode_all",
     "layout",
+    "observe_deciding",
     "unflatten",
 ]
 
@@ -240,6 +242,15 @@ def unflatten(
         .reshape(vector.shape[:-1] + p.shape)
         for p in parts
     }
+
+
+def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> npt.NDArray[np.float32]:
+    """What the seat that decides sees in each of `games`: shape (len(games), size), float32."""
+    parts = layout(batch.num_players, view)
+    observations = np.zeros((len(batch), parts.size), np.float32)
+    deciding = batch.states["player"].astype(np.int64)
+    encode_all(batch.rules, batch.states, games, deciding, parts.places, parts.factors, observations)
+    return observations[games]
 
 
 # -- the encoder -----------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _train(path: str, overrides: Sequence[str]) -> None:
-    # Read when torch is loaded: its threads wait without spinning, which slows them where cores are shared.
+    # Read when torch is loaded: its threads then wait without spinning, better where cores are shared.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from training.config import load_config

@@ -191,6 +191,8 @@ def _sentence(fault: Any) -> str:
         return f"{key}: " + one_of("the key", name, _keys(sections))
     if fault["type"] == "missing":
         return f"{key}: missing; a configuration gives it."
+    if fault["type"] == "tuple_type":
+        return f"{key}: {shown(fault['input'])} is not a list, like [{shown(fault['input'])}]."
     return f"{key}: {shown(fault['input'])} does not fit: {fault['msg']}."
 
 

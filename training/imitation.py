@@ -18,11 +18,11 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from gardienii_env.agents import Agent, make_agent, new_streams
 from gardienii_env.envs.learner import apply_all
 from gardienii_env.envs.outcome import final_rewards
+from gardienii_env.observation import observe_deciding
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import seed_streams
 from gardienii_env.rules.ruleset import Ruleset
 from training.config import Config
-from training.policy import observe_deciding
 from training.progress import progress
 
 __all__ = ["Demonstrations", "imitate", "play_demonstrations"]

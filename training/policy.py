@@ -7,10 +7,11 @@ import numpy.typing as npt
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from gardienii_env.agents import Agent
-from gardienii_env.observation import View, encode_all, layout
+from gardienii_env.errors import AgentError
+from gardienii_env.observation import View, observe_deciding
 from gardienii_env.rules.batch import Batch
 
-__all__ = ["PolicyAgent", "observe_deciding"]
+__all__ = ["PolicyAgent"]
 
 
 class PolicyAgent(Agent):
@@ -25,16 +26,13 @@ class PolicyAgent(Agent):
     ) -> npt.NDArray[np.int64]:
         """See `Agent.act`."""
         observations = observe_deciding(batch, games, self.view)
+        expected = self.policy.observation_space.shape
+        if observations.shape[1:] != expected:
+            raise AgentError(
+                f"{self.name} was trained on observations of shape {expected}; {batch.num_players} "
+                f"players and view {self.view!r} give {observations.shape[1:]}."
+            )
         actions, _ = self.policy.predict(
             observations, deterministic=True, action_masks=batch.masks[games]
         )
         return actions.astype(np.int64)
-
-
-def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> npt.NDArray[np.float32]:
-    """What the seat that decides sees in each of `games`: shape (len(games), size), float32."""
-    parts = layout(batch.num_players, view)
-    observations = np.zeros((len(batch), parts.size), np.float32)
-    deciding = batch.states["player"].astype(np.int64)
-    encode_all(batch.rules, batch.states, games, deciding, parts.places, parts.factors, observations)
-    return observations[games]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 from contextlib import closing
 from importlib.metadata import version
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import torch
 import yaml
@@ -20,8 +22,9 @@ from gardienii_env.agents import make_agent
 from gardienii_env.arena import MatchResult, duplicate_match
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.errors import OptionError
-from gardienii_env.rules.ruleset import Ruleset
+from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from gardienii_env.tables import table
+from gardienii_env.words import count_words
 from training.config import Config
 from training.imitation import imitate, play_demonstrations
 from training.policy import PolicyAgent
@@ -125,8 +128,8 @@ def evaluate(model: MaskablePPO, config: Config) -> str:
             result = duplicate_match(agents, ruleset, settings.deals, settings.seed, progress=bar.update)
         rows.append(_row(name, result))
     title = (
-        f"{config.name} against, {players} players, ruleset {ruleset.name}, {settings.deals} deals, "
-        "each from every seat:"
+        f"{config.name} against, {players} players, ruleset {ruleset.name}, "
+        f"{count_words(settings.deals, 'deal')}, each from every seat:"
     )
     headers = ("opponent", "games", "win share", "95 % interval", "mean margin", "95 % interval")
     return title + "\n" + table(rows, headers, "lrrrrr")
@@ -154,9 +157,20 @@ def _new_folder(config: Config) -> Path:
         folder.mkdir(parents=True)
     except OSError as error:
         raise OptionError(f"folder: {folder} cannot be made: {error.strerror}.") from None
-    settings = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+    settings = yaml.safe_dump(_with_own_ruleset(config, folder), sort_keys=False)
     (folder / "config.yaml").write_text(settings, encoding="utf-8")
     versions = {"python": platform.python_version(), "gardienii-env": __version__}
     versions |= {name: version(name) for name in PACKAGES}
     (folder / "versions.yaml").write_text(yaml.safe_dump(versions, sort_keys=False), encoding="utf-8")
     return folder
+
+
+def _with_own_ruleset(config: Config, folder: Path) -> dict[str, Any]:
+    """The settings to run again; a ruleset that does not ship is kept in the folder."""
+    settings = config.model_dump(mode="json")
+    if config.env.ruleset not in SHIPPED:
+        copy = folder / "ruleset.json"
+        ruleset = Ruleset.get(config.env.ruleset).to_dict()
+        copy.write_text(json.dumps(ruleset, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        settings["env"]["ruleset"] = str(copy)
+    return settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,8 @@ import numpy.typing as npt
 from gardienii_env.errors import AgentError
 from gardienii_env.rules.actions import ACTIONS
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.engine import Masks
+from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import seed_streams
 
 if TYPE_CHECKING:
@@ -31,14 +33,19 @@ def new_streams(seed: int | None, size: int) -> npt.NDArray[np.void]:
 class Agent(ABC):
     """A policy. It reads of a game only what the deciding seat may see.
 
-    Subclasses implement `act`; `choose` and `reset` serve those who play single games.
+    Subclasses implement `act`; whoever lets an agent play calls `decide`, which checks it. `choose` and
+    `reset` serve those who play single games.
     """
 
-    name: str
-    """As it is written on the command line."""
+    name = "agent"
+    """As it is written on the command line, or else the name of the class."""
 
-    def __init__(self) -> None:
-        self.reset()
+    _streams: npt.NDArray[np.void] | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
 
     def reset(self, seed: int | None = None) -> None:
         """Start the agent's own generator, which `choose` uses, from a seed."""
@@ -56,14 +63,50 @@ class Agent(ABC):
             streams: generators, shape (len(batch),), dtype `STREAM`; game i uses and moves `streams[i]`.
 
         Returns:
-            Legal action ids, shape (k,), int64.
+            Legal action ids, shape (k,), int64. `batch.masks[games]` tells what is legal, and
+            `gardienii_env.observation.observe_deciding(batch, games, view)` what the seats see.
         """
+
+    def decide(
+        self, batch: Batch, games: npt.NDArray[np.int64], streams: npt.NDArray[np.void]
+    ) -> npt.NDArray[np.int64]:
+        """What `act` chooses, checked: AgentError unless it is one legal action for each game."""
+        actions = np.asarray(self.act(batch, games, streams))
+        if actions.shape != games.shape or actions.dtype.kind not in "iu":
+            raise AgentError(
+                f"{self.name} gave actions of shape {actions.shape} and type {actions.dtype}; expected "
+                f"whole numbers, shape {games.shape}."
+            )
+        actions = actions.astype(np.int64, copy=False)
+        wrong = first_illegal(batch.masks, games, actions)
+        if wrong >= 0:
+            game, action = games[wrong], int(actions[wrong])
+            name = ACTIONS[action] if 0 <= action < len(ACTIONS) else "no action"
+            legal = ", ".join(ACTIONS[a] for a in np.flatnonzero(batch.masks[game]))
+            raise AgentError(
+                f"{self.name} chose {action} ({name}) for seat {batch.states['player'][game]}, which is "
+                f"not legal; legal: {legal}."
+            )
+        return actions
 
     def choose(self, game: Game) -> str:
         """The name of the action that the agent takes in a game; AgentError if it is over."""
         if game.is_over:
             raise AgentError(f"{self.name} cannot choose: the game is over.")
-        return ACTIONS[int(self.act(game.batch, np.zeros(1, np.int64), self._streams)[0])]
+        if self._streams is None:
+            self.reset()
+        assert self._streams is not None
+        return ACTIONS[int(self.decide(game.batch, np.zeros(1, np.int64), self._streams)[0])]
 
     def __repr__(self) -> str:
         return f"<agent {self.name}>"
+
+
+@compiled
+def first_illegal(masks: Masks, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
+    """The first k for which `actions[k]` is not legal in game `games[k]`; -1 if all are legal."""
+    for k in range(games.size):
+        action = actions[k]
+        if action < 0 or action >= masks.shape[1] or masks[games[k], action] != 1:
+            return k
+    return -1

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gardienii_env.agents.base import STREAM, Agent
 from gardienii_env.errors import AgentError, OptionError, shown
+from gardienii_env.game import RulesetLike
 from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import check_seed, seed_streams
@@ -62,7 +63,7 @@ def mean_and_half_width(values: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 def duplicate_match(
     agents: Sequence[Agent],
-    ruleset: Ruleset,
+    ruleset: RulesetLike,
     deals: int,
     seed: int,
     batch_size: int = 512,
@@ -72,25 +73,28 @@ def duplicate_match(
 
     Args:
         agents: as many as players, 2 to 4; agent k sits in seat (k + rotation) % players.
-        ruleset: of all games.
+        ruleset: of all games: a shipped name, a file, a dict or a Ruleset.
         deals: how many deals; each is played once a rotation.
         seed: deal d has the seed `seed + d`, as in `Game.new`; the agents' generators follow from it.
         batch_size: games that are played side by side; it does not change the result.
         progress: called with the number of games that have just ended.
 
-    Raises AgentError for wrong agents, OptionError for another wrong value.
+    Raises AgentError for wrong agents or an illegal choice, RulesetError, or OptionError for another
+    wrong value.
     """
     players = _check_agents(agents)
     _check_count("deals", deals)
     _check_count("batch_size", batch_size)
-    if check_seed(seed) is None:
+    first_seed = check_seed(seed)
+    if first_seed is None:
         raise OptionError("seed: a match has a seed, a whole number from 0 up, not None.")
+    rules = Ruleset.get(ruleset)
     games = [(deal, rotation) for deal in range(deals) for rotation in range(players)]
     shares = np.zeros((deals, players, players))
     scores = np.zeros((deals, players, players), np.int64)
     decisions = 0
     for first in range(0, len(games), batch_size):
-        table = _Table(agents, ruleset, seed, games[first : first + batch_size])
+        table = _Table(agents, rules, first_seed, games[first : first + batch_size])
         decisions += table.play(progress)
         table.collect(shares, scores)
     return MatchResult(tuple(agent.name for agent in agents), shares, scores, decisions)
@@ -141,7 +145,7 @@ class _Table:
             for k, agent in enumerate(self.agents):
                 waiting = on[agent_of == k]
                 if waiting.size:
-                    actions = agent.act(self.batch, waiting, self.streams)
+                    actions = agent.decide(self.batch, waiting, self.streams)
                     for i, action in zip(waiting.tolist(), actions.tolist(), strict=True):
                         self.batch.apply(i, action)
             decisions += on.size

@@ -84,7 +84,7 @@ def play_game(agents: Sequence[Agent], ruleset: Ruleset, seed: int) -> Game:
     streams = new_streams(seed, 1 + len(agents))[1:]  # the first has dealt
     the_game = np.zeros(1, np.int64)
     while (seat := game.player) is not None:
-        actions = agents[seat].act(game.batch, the_game, streams[seat : seat + 1])
+        actions = agents[seat].decide(game.batch, the_game, streams[seat : seat + 1])
         game.apply(actions[0])
     return game
 

@@ -157,7 +157,7 @@ class LearnerTable:
             for k, agent in enumerate(self._distinct):
                 asked = waiting if len(self._distinct) == 1 else waiting[which == k]
                 if asked.size:
-                    actions = agent.act(batch, asked, self._streams)
+                    actions = agent.decide(batch, asked, self._streams)
                     apply_all(batch.rules, batch.states, batch.masks, asked, actions)
             waiting, places = opponents_to_play(batch.states, self.seats, waiting)
 

@@ -40,7 +40,10 @@ SOURCES_DIGEST = _digest_sources()
 
 def compiled(function: F) -> F:
     """Compile `function` with numba on its first call and keep the machine code on disk."""
-    result: Any = numba.njit(cache=True, nogil=True)(function)
+    try:
+        result: Any = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to keep machine code in
+        return cast("F", numba.njit(nogil=True)(function))
     if result is not function:
         result._cache._cache_file._source_stamp = SOURCES_DIGEST
     return cast("F", result)
@@ -64,8 +67,9 @@ class _Notice(event.Listener):
             return
         self.given = True
         print(
-            "gardienii-env: compiling for this machine. This takes up to a minute and happens once: the "
-            "result is kept on disk.",
+            "gardienii-env: compiling for this machine. It takes some seconds, once for each part of "
+            "the package that is used: the result is kept on disk, where there is a folder to write to "
+            "(NUMBA_CACHE_DIR).",
             file=sys.stderr,
             flush=True,
         )

