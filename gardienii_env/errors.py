@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from operator import index
 
 __all__ = [
     "AgentError",
@@ -14,16 +15,25 @@ __all__ = [
     "OptionError",
     "RecordError",
     "RulesetError",
+    "as_index",
     "one_of",
     "shown",
 ]
 
 MAX_SHOWN = 80
 MAX_NAMED = 40
+MAX_MESSAGE = 4000
 
 
 class GardieniiError(ValueError):
-    """Base class of all errors that the package raises on bad input."""
+    """Base class of all errors that the package raises on bad input.
+
+    Messages name what came from outside, so they are made fit to print: control characters are
+    escaped, and what is very long is cut.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_printable(message))
 
 
 class RulesetError(GardieniiError):
@@ -62,6 +72,20 @@ class MissingExtraError(GardieniiError, ImportError):
             f"{what} needs libraries that are not installed: pip install 'gardienii-env[{extra}]', or "
             f"in a clone pip install -e '.[{extra}]'"
         )
+
+
+def _printable(message: str) -> str:
+    if len(message) > MAX_MESSAGE:
+        message = message[: MAX_MESSAGE - 3] + "..."
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+
+
+def as_index(value: object) -> int:
+    """A whole number as int; -1 for anything else, truth values included."""
+    try:
+        return -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return -1
 
 
 def shown(value: object) -> str:

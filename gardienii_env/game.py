@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gardienii_env import record as records
 from gardienii_env.deal import read_deal, write_deal
-from gardienii_env.errors import GardieniiError, IllegalActionError, OptionError
+from gardienii_env.errors import GardieniiError, IllegalActionError, OptionError, as_index, shown
 from gardienii_env.observation import View, check_players, encode, layout, scale
 from gardienii_env.rules import hidden, scoring
 from gardienii_env.rules.actions import ACTIONS, action_id
@@ -227,9 +227,10 @@ class Game:
         return new
 
     def _seat(self, seat: int) -> int:
-        if isinstance(seat, bool) or seat not in range(self.num_players):
-            raise OptionError(f"seat: {seat!r} is not a seat from 0 to {self.num_players - 1}.")
-        return int(seat)
+        number = as_index(seat)
+        if not 0 <= number < self.num_players:
+            raise OptionError(f"seat: {shown(seat)} is not a seat from 0 to {self.num_players - 1}.")
+        return number
 
     # -- records -----------------------------------------------------------------------------------
 

@@ -18,12 +18,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import OptionError, one_of
+from gardienii_env.errors import OptionError, as_index, one_of, shown
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, RIGHT
 from gardienii_env.rules.engine import num_amulets, num_pieces
@@ -194,16 +194,17 @@ class Layout:
         return result
 
 
-def check_players(num_players: Any) -> int:
+def check_players(num_players: object) -> int:
     """The number of players as int; OptionError unless it is 2, 3 or 4."""
-    if isinstance(num_players, bool) or num_players not in range(MIN_PLAYERS, MAX_PLAYERS + 1):
-        raise OptionError(f"num_players: {num_players!r} is not one of 2, 3, 4.")
-    return int(num_players)
+    number = as_index(num_players)
+    if not MIN_PLAYERS <= number <= MAX_PLAYERS:
+        raise OptionError(f"num_players: {shown(num_players)} is not one of 2, 3, 4.")
+    return number
 
 
 def layout(num_players: int, view: View = "table") -> Layout:
     """The layout of observations; OptionError for an unknown number of players or view."""
-    if view not in VIEWS:
+    if not isinstance(view, str) or view not in VIEWS:
         raise OptionError(one_of("view:", view, VIEWS))
     return _layout(check_players(num_players), view)
 

@@ -20,6 +20,7 @@ from gardienii_env.errors import (
     one_of,
     shown,
 )
+from gardienii_env.jsontext import parse_json
 from gardienii_env.rules.actions import ACTIONS
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Ruleset
 
@@ -117,7 +118,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 def loads(line: str) -> dict[str, Any]:
     """The record in a line of JSON; RecordError if there is none. `verify` tells whether it is right."""
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except (ValueError, RecursionError) as error:
         cut = " The line is cut off." if not line.endswith("\n") else ""
         raise RecordError(f"not valid JSON: {error}.{cut}") from None

@@ -130,7 +130,7 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
-        raise OptionError("\n".join(_sentence(fault) for fault in error.errors())) from None
+        raise OptionError(" ".join(_sentence(fault) for fault in error.errors())) from None
     _check_batches(config)
     _check_names(config)
     return config

@@ -87,8 +87,8 @@ def add_seed(parser: ArgumentParser, what: str) -> None:
     )
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """A type for options: a whole number that is not less than `least`."""
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A type for options: a whole number from `least` up to `most`, where there is a most."""
 
     def parse(text: str) -> int:
         try:
@@ -97,6 +97,8 @@ def whole_number(least: int) -> Callable[[str], int]:
             number = least - 1
         if number < least:
             raise ArgumentTypeError(f"{text!r} is not a whole number from {least} up")
+        if most is not None and number > most:
+            raise ArgumentTypeError(f"{text!r} is more than {most}")
         return number
 
     return parse

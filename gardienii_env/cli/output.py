@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from errno import EACCES
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -50,9 +52,14 @@ def writing(out: str) -> Iterator[TextIO]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    old = path.exists()
+    if old and not os.access(path, os.W_OK):
+        raise PermissionError(EACCES, "the file is write-protected")
+    part = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
     file = _opened(part)
     try:
+        if old:
+            shutil.copymode(path, part)
         with file:
             yield file
         os.replace(part, path)

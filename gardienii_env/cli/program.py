@@ -7,10 +7,14 @@ A command is a module with a function `add_to(commands)`, which adds its parser 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
+from types import FrameType
 
 from gardienii_env import __version__
 from gardienii_env.cli import layout, record, rules, verify
@@ -40,11 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Wrong usage and requests for help end in SystemExit, as is argparse's way.
     """
+    _open_streams()
     _use_utf8()
     args = build_parser().parse_args(argv)
     try:
-        status: int = args.run(args)
-        print(end="", flush=True)
+        with _ending_on_signals():
+            status: int = args.run(args)
+        sys.stdout.flush()
     except GardieniiError as error:
         return _fail(args.command, str(error))
     except BrokenPipeError:
@@ -78,6 +84,33 @@ def build_parser() -> ArgumentParser:
 def _fail(command: str, sentence: str) -> int:
     print(f"gardienii {command}: error: {sentence}", file=sys.stderr)
     return FAILED
+
+
+def _open_streams() -> None:
+    """Stand in for streams that were closed: nobody reads the errors, and output cannot be written."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull)  # noqa: SIM115
+
+
+@contextmanager
+def _ending_on_signals() -> Iterator[None]:
+    """Let a request to end the process run what cleans up, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {getattr(signal, name): signal.signal(getattr(signal, name), _end) for name in names}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _use_utf8() -> None:

@@ -42,6 +42,9 @@ EXAMPLES = """\
   gardienii record --players 4 --ruleset dragonkeepers --agents greedy --with-legal --out -"""
 
 
+MAX_GAMES = 10**9
+
+
 def add_to(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(
@@ -53,7 +56,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--games",
         metavar="K",
-        type=whole_number(1),
+        type=whole_number(1, MAX_GAMES),
         default=1,
         help="number of games (default: %(default)s)",
     )

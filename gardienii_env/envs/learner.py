@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gardienii_env.agents import STREAM, Agent, make_agents
 from gardienii_env.deal import read_deal
 from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_rewards, is_truncated
-from gardienii_env.errors import AgentError, DealError, OptionError, one_of, shown
+from gardienii_env.errors import AgentError, DealError, OptionError, as_index, one_of, shown
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import View, check_players, encode_all, layout
 from gardienii_env.rules import engine, scoring
@@ -68,10 +68,10 @@ class LearnerTable:
         players = check_players(num_players)
         if reward not in REWARDS:
             raise OptionError(one_of("reward:", reward, REWARDS))
-        if seat is not None and (isinstance(seat, bool) or seat not in range(players)):
-            raise OptionError(f"seat: {seat!r} is neither None nor a seat from 0 to {players - 1}.")
+        if seat is not None and not 0 <= as_index(seat) < players:
+            raise OptionError(f"seat: {shown(seat)} is neither None nor a seat from 0 to {players - 1}.")
         self.layout = layout(players, view)
-        self.reward, self.seat = reward, seat
+        self.reward, self.seat = reward, None if seat is None else as_index(seat)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
         self.seats = np.zeros(size, np.int64)
         self.observations = np.zeros((size, self.layout.size), np.float32)

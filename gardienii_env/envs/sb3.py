@@ -65,6 +65,7 @@ class GardieniiVecEnv(VecEnv):
         self.table = LearnerTable(num_envs, opponents, num_players, ruleset, view, reward, seat)
         self.render_mode = None
         self._actions = np.zeros(num_envs, np.int64)
+        self._begun = False
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
         self._started = time.time()
@@ -80,6 +81,7 @@ class GardieniiVecEnv(VecEnv):
                 self.table.seed(i, seed)
             self.table.reset(i, self._options[i].get("deal"))
             self.reset_infos[i] = {"seat": int(self.table.seats[i])}
+        self._begun = True
         self._returns[:] = 0
         self._lengths[:] = 0
         self._reset_seeds()
@@ -87,8 +89,16 @@ class GardieniiVecEnv(VecEnv):
         return self.table.observations.copy()
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
-        """Take the learners' actions, shape (num_envs,)."""
-        self._actions[:] = actions
+        """Take the learners' actions, shape (num_envs,), whole numbers; OptionError for others."""
+        given = np.asarray(actions)
+        if given.shape != self._actions.shape or given.dtype.kind not in "iu":
+            raise OptionError(
+                f"actions: shape {given.shape} and type {given.dtype}; expected whole numbers, shape "
+                f"{self._actions.shape}."
+            )
+        if not self._begun:
+            raise OptionError("step: the games were not begun; call reset().")
+        self._actions[:] = given
 
     def step_wait(self) -> VecEnvStepReturn:
         """Do them. Returns observations, rewards (float32), dones (bool) and infos."""

@@ -11,10 +11,9 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import SupportsIndex
 
-from gardienii_env.errors import IllegalActionError, one_of
+from gardienii_env.errors import IllegalActionError, as_index, one_of, shown
 from gardienii_env.rules.cards import CARDS, NUM_CARDS, SIDES
 
 __all__ = [
@@ -63,13 +62,10 @@ def action_id(action: str | SupportsIndex) -> int:
         if action not in ACTION_INDEX:
             raise IllegalActionError(one_of("The action", action, ACTIONS))
         return ACTION_INDEX[action]
-    try:
-        number = index(action)
-    except TypeError:
-        number = -1
-    if isinstance(action, bool) or not 0 <= number < NUM_ACTIONS:
+    number = as_index(action)
+    if not 0 <= number < NUM_ACTIONS:
         raise IllegalActionError(
-            f"The action {action!r} is not known; expected a name like 'take:L0' or an id "
+            f"The action {shown(action)} is not known; expected a name like 'take:L0' or an id "
             f"from 0 to {NUM_ACTIONS - 1}."
         )
     return number

@@ -8,12 +8,10 @@ interval", ACM TOMACS 2019.
 
 from __future__ import annotations
 
-from operator import index
-
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import OptionError, shown
+from gardienii_env.errors import OptionError, as_index, shown
 from gardienii_env.rules.jit import compiled, compiled_modular
 
 __all__ = ["check_seed", "draw_below", "seed_streams", "shuffle"]
@@ -29,11 +27,8 @@ def check_seed(seed: object) -> int | None:
     """The seed as int or None; OptionError if it is neither None nor a whole number from 0 up."""
     if seed is None:
         return None
-    try:
-        number = index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(seed, bool):
+    number = as_index(seed)
+    if number < 0:
         raise OptionError(f"seed: {shown(seed)} is neither a whole number from 0 up nor None.")
     return number
 

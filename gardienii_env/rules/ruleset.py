@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.errors import RulesetError, one_of, shown
+from gardienii_env.jsontext import parse_json
 from gardienii_env.rules.cards import (
     BACK,
     CARD_INDEX,
@@ -216,7 +217,7 @@ class Ruleset:
         is_json = path.suffix.lower() == ".json"
         try:
             text = path.read_text(encoding="utf-8")
-            data = json.loads(text) if is_json else tomllib.loads(text)
+            data = parse_json(text) if is_json else tomllib.loads(text)
         except OSError as error:
             raise RulesetError(f"The ruleset file {path} cannot be read: {error.strerror}.") from None
         except (ValueError, RecursionError) as error:
