@@ -360,7 +360,8 @@ def test_tables_are_objects(table: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_unknown_keys_in_tables_are_refused(table: str) -> None:
     for key in ("x", "", "w1", "W6", "1.0", "-1", "01", "1001", "9" * 5000, "٣", "½", 5, None, ("1",)):
-        refused(data(**{table: {**DEFAULT[table], key: 1}}), f"{table}.{key}: ")
+        start = f"{table}.{key}: "[:2000]  # messages are cut where they are very long
+        refused(data(**{table: {**DEFAULT[table], key: 1}}), start)
 
 
 COUNTS = [table for table in TABLES if table != "prizes"]
