@@ -16,7 +16,6 @@ import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from gardienii_env.agents import Agent, make_agent, new_streams
-from gardienii_env.envs.learner import apply_all
 from gardienii_env.envs.outcome import final_rewards
 from gardienii_env.observation import observe_deciding
 from gardienii_env.rules.batch import Batch
@@ -82,7 +81,7 @@ def _play_round(
         observations.append(observe_deciding(batch, on, config.env.view))
         masks.append(batch.masks[on])
         actions.append(agent.act(batch, on, streams))
-        apply_all(batch.rules, batch.states, batch.masks, on, actions[-1])
+        batch.apply_all(on, actions[-1])
         on = on[batch.states["player"][on] >= 0]
     rewards = [final_rewards(batch, i, config.env.reward) for i in range(len(batch))]
     return Demonstrations(

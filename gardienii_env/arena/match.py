@@ -146,8 +146,7 @@ class _Table:
                 waiting = on[agent_of == k]
                 if waiting.size:
                     actions = agent.decide(self.batch, waiting, self.streams)
-                    for i, action in zip(waiting.tolist(), actions.tolist(), strict=True):
-                        self.batch.apply(i, action)
+                    self.batch.apply_all(waiting, actions)
             decisions += on.size
             still_on = on[self.batch.states["player"][on] >= 0]
             ended, on = on.size - still_on.size, still_on

@@ -22,7 +22,7 @@ from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_reward
 from gardienii_env.errors import AgentError, DealError, OptionError, as_index, one_of, shown
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import View, check_players, encode_all, layout
-from gardienii_env.rules import engine, scoring
+from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
 from gardienii_env.rules.jit import compiled
@@ -144,7 +144,7 @@ class LearnerTable:
             self.illegal[wrong] = self.terminated[wrong] = True
             self.rewards[wrong] = ILLEGAL_REWARD
             on = on[legal]
-        apply_all(self.batch.rules, self.batch.states, self.batch.masks, on, actions[on])
+        self.batch.apply_all(on, actions[on])
         self._play_opponents(on)
         self._observe(on)
         self._pay(on)
@@ -158,7 +158,7 @@ class LearnerTable:
                 asked = waiting if len(self._distinct) == 1 else waiting[which == k]
                 if asked.size:
                     actions = agent.decide(batch, asked, self._streams)
-                    apply_all(batch.rules, batch.states, batch.masks, asked, actions)
+                    batch.apply_all(asked, actions)
             waiting, places = opponents_to_play(batch.states, self.seats, waiting)
 
     def _observe(self, games: npt.NDArray[np.int64]) -> None:
@@ -210,19 +210,6 @@ def _agents(opponents: Opponents, seats: int) -> list[Agent]:
 
 
 # -- compiled loops over games ---------------------------------------------------------------------
-
-
-@compiled
-def apply_all(
-    rules: npt.NDArray[np.void],
-    states: States,
-    masks: Masks,
-    games: npt.NDArray[np.int64],
-    actions: npt.NDArray[np.int64],
-) -> None:
-    """Do `actions[k]` in game `games[k]`, for all k."""
-    for k in range(games.size):
-        engine.apply(rules, states, masks, games[k], actions[k])
 
 
 @compiled

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from gardienii_env.rules import engine
 from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.engine import Masks
+from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.ruleset import Ruleset
 from gardienii_env.rules.state import STATE, States
 
@@ -44,6 +45,10 @@ class Batch:
         """Do an action in game i, which must be legal (`masks[i, action] == 1`)."""
         engine.apply(self.rules, self.states, self.masks, i, action)
 
+    def apply_all(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
+        """Do the legal action `actions[k]` in game `games[k]`, for all k; both shape (k,), int64."""
+        apply_all(self.rules, self.states, self.masks, games, actions)
+
     def copy(self) -> Batch:
         """An independent copy of all games."""
         new = object.__new__(Batch)
@@ -54,6 +59,19 @@ class Batch:
     def __reduce__(self) -> tuple[object, ...]:
         arrays = (self.states.tobytes(), self.masks.tobytes())
         return _restore, (self.ruleset, self.num_players, *arrays)
+
+
+@compiled
+def apply_all(
+    rules: npt.NDArray[np.void],
+    states: States,
+    masks: Masks,
+    games: npt.NDArray[np.int64],
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Do `actions[k]` in game `games[k]`, for all k."""
+    for k in range(games.size):
+        engine.apply(rules, states, masks, games[k], actions[k])
 
 
 def _restore(ruleset: Ruleset, num_players: int, states: bytes, masks: bytes) -> Batch:
