@@ -78,7 +78,8 @@ def read_deal(batch: Batch, i: int, deal: Mapping[str, Any]) -> None:
             engine.deal_starting_card(s, seat, card)
     s["bank_pieces"][: len(pieces)] = pieces
     s["pearls"][: len(pearls)] = pearls
-    engine.start(batch.rules, batch.states, batch.masks, i)
+    engine.start(batch.rules, batch.states, i)
+    batch.write_mask(i)
 
 
 def _check_shape(deal: object) -> None:

@@ -222,8 +222,8 @@ class Game:
         new = self.clone()
         new._dealt, new.seed, new.moves = None, None, []
         new.batch.states["rng"] = seed_streams(seed, 1)
-        b = new.batch
-        hidden.resample(b.rules, b.states, b.masks, 0, self._seat(seat))
+        hidden.resample(new.batch.rules, new.batch.states, 0, self._seat(seat))
+        new.batch.write_mask(0)
         return new
 
     def _seat(self, seat: int) -> int:

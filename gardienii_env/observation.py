@@ -26,8 +26,8 @@ import numpy.typing as npt
 from gardienii_env.errors import OptionError, as_index, one_of, shown
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, RIGHT
-from gardienii_env.rules.engine import num_amulets, num_pieces
-from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.engine import PIECES_PER_AMULET, next_seat, num_pieces
+from gardienii_env.rules.jit import compiled, inlined
 from gardienii_env.rules.ruleset import (
     MAX_CARDS,
     MAX_COPIES,
@@ -50,21 +50,33 @@ from gardienii_env.rules.state import (
 )
 
 __all__ = [
+    "OBSERVATION_TYPES",
     "PARTS",
     "VIEWS",
     "Layout",
+    "ObservationType",
+    "Observations",
     "Part",
     "View",
     "check_players",
     "encode",
     "encode_all",
     "layout",
+    "observation_arrays",
+    "observe",
     "observe_deciding",
     "unflatten",
 ]
 
 View = Literal["table", "recall"]
 VIEWS: tuple[View, ...] = ("table", "recall")
+
+ObservationType = Literal["float32", "uint8"]
+OBSERVATION_TYPES: tuple[ObservationType, ...] = ("float32", "uint8")
+"""`float32`: scaled to [0, 1]. `uint8`: the counts before scaling; times `Layout.factors` they are the
+float32, to the last bit."""
+
+Observations = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 BYTE = 255
 LAID_SHOWN = 2
@@ -171,6 +183,9 @@ class Layout:
                 return part
         raise KeyError(one_of("The part", name, [part.name for part in self.parts]))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _layout, (self.num_players, self.view)
+
     @cached_property
     def size(self) -> int:
         """Length of the observation."""
@@ -181,6 +196,13 @@ class Layout:
         """What each count is multiplied by: 1 / scale, shape (size,), float32."""
         factors = np.concatenate([np.full(p.size, 1 / p.scale) for p in self.parts])
         result = factors.astype(np.float32)
+        result.setflags(write=False)
+        return result
+
+    @cached_property
+    def scales(self) -> npt.NDArray[np.uint8]:
+        """What each count is divided by, and no count is larger: shape (size,), uint8."""
+        result = np.concatenate([np.full(p.size, p.scale, np.uint8) for p in self.parts])
         result.setflags(write=False)
         return result
 
@@ -225,7 +247,7 @@ def _layout(num_players: int, view: View) -> Layout:
 def unflatten(
     observation: npt.ArrayLike, num_players: int, view: View = "table"
 ) -> Mapping[str, npt.NDArray[np.int64]]:
-    """The parts of an observation by name, as the whole numbers they were before scaling.
+    """The parts of an observation, float32 or uint8, by name, as the whole numbers before scaling.
 
     Each has the shape that `layout` says; a batch of observations, shape (..., size), gives parts with
     the same leading axes. OptionError if the last axis has another length than the layout.
@@ -237,12 +259,24 @@ def unflatten(
             f"observation: shape {vector.shape} does not end in {parts.size}, the length for "
             f"{num_players} players and view {view!r}."
         )
+    counts = vector if vector.dtype == np.uint8 else np.rint(vector * parts.scales)
     return {
-        p.name: np.rint(vector[..., p.slice] * p.scale)
-        .astype(np.int64)
-        .reshape(vector.shape[:-1] + p.shape)
-        for p in parts
+        p.name: counts[..., p.slice].astype(np.int64).reshape(vector.shape[:-1] + p.shape) for p in parts
     }
+
+
+def observation_arrays(
+    size: int, games: int, dtype: ObservationType, threads: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+    """Counts and scaled numbers for compiled loops over games, which write them by `observe`.
+
+    With uint8 the counts have a row a game, and are the observations; nothing is scaled. With float32
+    the scaled numbers are the observations, and the counts have a row a thread to work in.
+    """
+    if dtype not in OBSERVATION_TYPES:
+        raise OptionError(one_of("dtype:", dtype, OBSERVATION_TYPES))
+    rows = (games, 0) if dtype == "uint8" else (threads, games)
+    return np.zeros((rows[0], size), np.uint8), np.zeros((rows[1], size), np.float32)
 
 
 def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> npt.NDArray[np.float32]:
@@ -257,7 +291,7 @@ def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> 
 # -- the encoder -----------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def encode(
     rules: npt.NDArray[np.void],
     states: States,
@@ -275,20 +309,44 @@ def encode(
     encode_turn(s, seat, at, out)
     encode_table(s, at, out)
     encode_bank(r, s, at, out)
+    player = seat
     for k in range(s["num_players"]):
-        encode_player(s, (seat + k) % s["num_players"], k, at, out)
+        encode_player(s, player, k, at, out)
+        player = next_seat(s, player)
     encode_private(r, s, seat, at, out)
     if at["unseen"] >= 0:
         encode_recall(s, seat, at, out)
 
 
-@compiled
+@inlined
 def scale(
     counts: npt.NDArray[np.uint8], factors: npt.NDArray[np.float32], out: npt.NDArray[np.float32]
 ) -> None:
     """Write counts times the layout's factors into `out`."""
     for k in range(out.size):
         out[k] = counts[k] * factors[k]
+
+
+@inlined
+def observe(
+    rules: npt.NDArray[np.void],
+    states: States,
+    i: int,
+    seat: int,
+    places: npt.NDArray[np.void],
+    factors: npt.NDArray[np.float32],
+    counts: npt.NDArray[np.uint8],
+    scaled: npt.NDArray[np.float32],
+    thread: int,
+) -> None:
+    """Write what `seat` sees of game i into its row of `observation_arrays`, if they have columns."""
+    if factors.size == 0:
+        return
+    if scaled.shape[0] == 0:
+        encode(rules, states, i, seat, places, counts[i])
+    else:
+        encode(rules, states, i, seat, places, counts[thread])
+        scale(counts[thread], factors, scaled[i])
 
 
 @compiled
@@ -309,140 +367,147 @@ def encode_all(
         scale(counts, factors, observations[i])
 
 
-@compiled
+@inlined
+def put(out: npt.NDArray[np.uint8], place: int, value: int) -> None:
+    """Write one count. An index without sign saves the test whether it counts from the end."""
+    out[np.uint64(place)] = value
+
+
+@inlined
+def put_row(out: npt.NDArray[np.uint8], place: int, row: npt.NDArray[np.int8]) -> None:
+    """Write some counts side by side."""
+    for k in range(row.size):
+        put(out, place + k, row[k])
+
+
+@inlined
 def put_wide(out: npt.NDArray[np.uint8], place: int, value: int) -> None:
     """A number up to 510 in two places: what fits into the first, and what is beyond."""
-    out[place] = min(value, BYTE)
-    out[place + 1] = max(value - BYTE, 0)
+    put(out, place, min(value, BYTE))
+    put(out, place + 1, max(value - BYTE, 0))
 
 
-@compiled
+@inlined
+def places_after(s: np.void, seat: int, player: int) -> int:
+    """How many places clockwise from a seat a player sits."""
+    return player - seat if player >= seat else player - seat + s["num_players"]
+
+
+@inlined
 def encode_turn(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """The state of the turn."""
-    players = s["num_players"]
-    out[at["active"] + (s["active"] - seat) % players] = 1
+    put(out, at["active"] + places_after(s, seat, s["active"]), 1)
     if s["player"] >= 0:
-        out[at["deciding"] + (s["player"] - seat) % players] = 1
-    out[at["step"] + s["step"]] = 1
+        put(out, at["deciding"] + places_after(s, seat, s["player"]), 1)
+    put(out, at["step"] + s["step"], 1)
     put_wide(out, at["turns"], s["turns"])
-    out[at["taken"]] = s["taken"]
-    out[at["paid"]] = s["paid"]
+    put(out, at["taken"], s["taken"])
+    put(out, at["paid"], s["paid"])
     for side in range(2):
-        out[at["laid"] + side] = s["laid"][side]
+        put(out, at["laid"] + side, s["laid"][side])
     if s["opened"] > 0:
         for k in range(s["opened"]):
             out[at["open"] + s["open"][k]] += 1
-        out[at["needed"]] = top_back(s, LEFT) - s["opened"]
+        put(out, at["needed"], top_back(s, LEFT) - s["opened"])
 
 
-@compiled
+@inlined
 def encode_table(s: np.void, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """The supply, the spell and the decks."""
     for side in range(2):
         for place in range(2):
             card = s["supply"][side, place]
             if card >= 0:
-                out[at["supply"] + (2 * side + place) * NUM_CARDS + card] = 1
-        out[at["deck_size"] + side] = s["deck_size"][side]
+                put(out, at["supply"] + (2 * side + place) * NUM_CARDS + card, 1)
+        put(out, at["deck_size"] + side, s["deck_size"][side])
     if s["deck_size"][LEFT] > 0:
-        out[at["left_top"] + top_back(s, LEFT) - 1] = 1
+        put(out, at["left_top"] + top_back(s, LEFT) - 1, 1)
     if s["deck_size"][RIGHT] > 0:
-        out[at["right_top"] + top_back(s, RIGHT)] = 1
+        put(out, at["right_top"] + top_back(s, RIGHT), 1)
 
 
-@compiled
+@inlined
 def encode_bank(r: np.void, s: np.void, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """What the bank has left."""
-    for value in range(MAX_PIECE_VALUES):
-        out[at["bank_pieces"] + value] = s["bank_pieces"][value]
-    out[at["bank_crystals"]] = s["bank_crystals"]
-    out[at["bank_eggs"]] = s["bank_eggs"]
-    out[at["bank_dark_dragons"]] = s["bank_dark_dragons"]
+    put_row(out, at["bank_pieces"], s["bank_pieces"])
+    put(out, at["bank_crystals"], s["bank_crystals"])
+    put(out, at["bank_eggs"], s["bank_eggs"])
+    put(out, at["bank_dark_dragons"], s["bank_dark_dragons"])
     for crest in range(s["crests_given"], r["crests"]):
-        out[at["bank_crests"] + crest] = 1
-    out[at["bank_pearls"]] = r["pearls"] - s["pearls_given"]
+        put(out, at["bank_crests"] + crest, 1)
+    put(out, at["bank_pearls"], r["pearls"] - s["pearls_given"])
 
 
-@compiled
+@inlined
 def encode_player(s: np.void, player: int, k: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """What everybody sees of a player, into row k."""
+    columns = at["column"] + k * NUM_COLOURS * NUM_COLOURS
     for place in range(NUM_COLOURS):
         colour = s["column"][player, place]
-        if colour >= 0:
-            out[at["column"] + (k * NUM_COLOURS + place) * NUM_COLOURS + colour] = 1
-    for colour in range(NUM_COLOURS):
-        out[at["column_cards"] + k * NUM_COLOURS + colour] = s["column_cards"][player, colour]
+        put(out, columns + place * NUM_COLOURS + max(colour, 0), colour >= 0)
+    put_row(out, at["column_cards"] + k * NUM_COLOURS, s["column_cards"][player])
     put_wide(out, at["dragon_points"] + 2 * k, s["dragon_points"][player])
-    cards = 0
-    for card in range(NUM_CARDS):
-        cards += s["hand"][player, card]
-    out[at["hand_size"] + k] = cards
-    out[at["num_pieces"] + k] = num_pieces(s, player)
-    out[at["amulets"] + k] = num_amulets(s, player)
-    pearls = 0
-    for pearl in range(s["pearls_given"]):
-        pearls += s["pearl_owner"][pearl] == player
-    out[at["pearls"] + k] = pearls
-    out[at["crystals"] + k] = s["crystals"][player]
-    out[at["eggs"] + k] = s["eggs"][player]
+    put(out, at["hand_size"] + k, s["hand_size"][player])
+    pieces = num_pieces(s, player)
+    put(out, at["num_pieces"] + k, pieces)
+    put(out, at["amulets"] + k, pieces // PIECES_PER_AMULET)
+    put(out, at["pearls"] + k, s["num_pearls"][player])
+    put(out, at["crystals"] + k, s["crystals"][player])
+    put(out, at["eggs"] + k, s["eggs"][player])
     if s["crest"][player] >= 0:
-        out[at["crest"] + k * MAX_CRESTS + s["crest"][player]] = 1
+        put(out, at["crest"] + k * MAX_CRESTS + s["crest"][player], 1)
 
 
-@compiled
+@inlined
 def encode_private(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """What only the observer sees."""
-    for card in range(NUM_CARDS):
-        out[at["hand"] + card] = s["hand"][seat, card]
-    for value in range(r["piece_values"]):
-        out[at["pieces"] + value] = s["pieces"][seat, value]
+    put_row(out, at["hand"], s["hand"][seat])
+    put_row(out, at["pieces"], s["pieces"][seat])
     points = 0
-    for pearl in range(s["pearls_given"]):
-        if s["pearl_owner"][pearl] == seat:
-            points += s["pearls"][pearl]
-    out[at["pearl_points"]] = points
+    for pearl in range(MAX_PEARLS):
+        points += s["pearls"][pearl] if s["pearl_owner"][pearl] == seat else 0
+    put(out, at["pearl_points"], points)
 
 
-@compiled
+@inlined
 def encode_recall(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """What the observer knows besides who forgets nothing."""
-    for card in range(NUM_CARDS):
-        out[at["unseen"] + card] = s["unseen"][card]
+    unseen = at["unseen"]
+    put_row(out, unseen, s["unseen"])
+    other = seat
     for k in range(s["num_players"] - 1):
-        other = (seat + 1 + k) % s["num_players"]
-        for value in range(MAX_PIECE_VALUES):
-            out[at["their_pieces"] + k * MAX_PIECE_VALUES + value] = s["pieces"][other, value]
+        other = next_seat(s, other)
+        put_row(out, at["their_pieces"] + k * MAX_PIECE_VALUES, s["pieces"][other])
         known = at["known_hand"] + k * NUM_CARDS
-        for card in range(NUM_CARDS):
-            out[known + card] = s["hand"][other, card]
+        put_row(out, known, s["hand"][other])
         for u in range(UNKNOWN_CARDS):
             card = s["unknown"][other, u]
             if card >= 0:
                 out[known + card] -= 1
-                out[at["unseen"] + card] += 1
+                out[unseen + card] += 1
                 out[at["unknown"] + k] += 1
     for side in range(2):
         encode_laid(s, side, at, out)
 
 
-@compiled
+@inlined
 def encode_laid(s: np.void, side: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """The cards that players laid on a deck, and the back of the one under them."""
     size = int(s["deck_size"][side])
     laid = int(s["deck_laid"][side])
-    out[at["num_laid"] + side] = laid
+    put(out, at["num_laid"] + side, laid)
     for depth in range(laid):
         card = int(s["deck"][deck_place(side, size - 1 - depth)])
         if depth < LAID_SHOWN:
-            out[at["laid_top"] + (side * LAID_SHOWN + depth) * NUM_CARDS + card] = 1
+            put(out, at["laid_top"] + (side * LAID_SHOWN + depth) * NUM_CARDS + card, 1)
         else:
             place = depth - LAID_SHOWN
             if side == RIGHT:
                 place = MAX_CARDS - LAID_SHOWN - 1 - place
-            out[at["laid_below"] + place] = card + 1
+            put(out, at["laid_below"] + place, card + 1)
     back = back_of(s, side, size - laid - 1)
     if laid > 0 and back >= 0:
         if side == LEFT:
-            out[at["below_left"] + back - 1] = 1
+            put(out, at["below_left"] + back - 1, 1)
         else:
-            out[at["below_right"] + back] = 1
+            put(out, at["below_right"] + back, 1)

@@ -65,6 +65,7 @@ def position(
     for seat, cards in enumerate(hands):
         for card in cards.split():
             s["hand"][seat, CARD_INDEX[card]] += 1
+    s["hand_size"] = s["hand"].sum(axis=1)
     for seat, colours in enumerate(tableaus):
         for place, name in enumerate(colours):
             s["column"][seat, place] = COLOURS.index(name)
@@ -79,7 +80,9 @@ def position(
             s[field][: len(value)] = value
         else:
             s[field] = value
-    engine.decide_forced(game.batch.rules, game.batch.states, game.batch.masks, 0)
+    s["num_pearls"] = [(s["pearl_owner"] == seat).sum() for seat in range(s["num_pearls"].size)]
+    engine.settle(game.batch.rules[0], game.state)
+    game.batch.write_mask(0)
     return game
 
 

@@ -129,6 +129,12 @@ def swap_pearls(game: Game, seat: int, rng: random.Random) -> None:
     s["pearls"][places] = s["pearls"][rng.sample(places, len(places))]
 
 
+def ask_again(game: Game) -> None:
+    """Find out anew what is legal, after the state was changed."""
+    game.state["legal"] = engine.legal_actions(game.batch.rules[0], game.state)
+    game.batch.write_mask(0)
+
+
 HIDDEN_CHANGES = (
     swap_unknown_cards,
     swap_with_not_dealt,
@@ -147,8 +153,7 @@ def test_hidden_change_is_not_seen(
     for game, seat in seats(ruleset, players):
         other = game.clone()
         change(other, seat, rng)
-        batch = other.batch
-        engine.legal(batch.rules, batch.states, batch.masks, 0)
+        ask_again(other)
         assert seen(other, seat) == seen(game, seat)
 
 
@@ -256,7 +261,7 @@ def test_table_view_shows_nothing_that_only_recall_tells(
 
 # -- resampling ------------------------------------------------------------------------------------
 
-DRAWN = ("rng", "pearls", "deck", "hand", "unknown", "unseen")
+DRAWN = ("rng", "legal", "pearls", "deck", "hand", "unknown", "unseen")
 """The fields of the state in which something is hidden."""
 
 
@@ -347,7 +352,7 @@ def test_who_decides_has_a_choice_in_a_resampled_game(ruleset: str, players: int
         assert other.player == game.player
         assert len(other.legal_actions()) >= (0 if game.is_over else 2)
         mask = other.legal_mask()
-        engine.legal(other.batch.rules, other.batch.states, other.batch.masks, 0)
+        ask_again(other)
         assert (other.legal_mask() == mask).all()
 
 
@@ -502,6 +507,7 @@ def test_pearls_are_drawn_evenly() -> None:
     game = Game.from_deal(deal([[], ["Wb"]], pearls=pearls), 2, ruleset)
     game.state["pearl_owner"][:3] = [1, 0, 1]
     game.state["pearls_given"] = 3
+    game.state["num_pearls"][:2] = [1, 2]
     possible: Counter[Outcome] = Counter(
         (order[0], 3, *order[1:]) for order in permutations([9, 3, 9, 4])
     )

@@ -237,11 +237,11 @@ FULLEST: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"crystals": [0, 1, 2, 20], "eggs": [20, 1, 2, 0]},
     ),
     "hands": (
-        {"hand": 3, "unknown": -1},
+        {"hand": 3, "hand_size": 99, "unknown": -1},
         {"hand": np.full(33, 3), "hand_size": [99] * 4, "known_hand": np.full((3, 33), 3)},
     ),
     "many of a card": (
-        {"hand": 0, "unknown": -1, "unseen": 20},
+        {"hand": 0, "hand_size": 0, "unknown": -1, "unseen": 20},
         {"hand": np.zeros(33), "unseen": np.full(33, 20), "unknown": [0, 0, 0]},
     ),
 }

@@ -138,6 +138,7 @@ def test_unseen_cards_are_those_of_the_decks_and_not_dealt(play: Play) -> None:
         decks = [card for side in (0, 1) for card in cards_of_deck(game, side, laid=False)]
         unseen = dict(zip(CARDS, game.state["unseen"].tolist(), strict=True))
         assert Counter(unseen) == Counter(decks) + not_dealt
+        assert (game.state["hand_size"] == game.state["hand"].sum(axis=1)).all()
         for hand, unknown in zip(game.state["hand"], game.state["unknown"], strict=True):
             held = Counter(np.repeat(np.arange(len(CARDS)), hand).tolist())
             assert Counter(unknown[unknown >= 0].tolist()) <= held
@@ -160,6 +161,7 @@ def test_tokens_are_conserved(play: Play) -> None:
         assert min(s["bank_crystals"], *s["crystals"], s["bank_eggs"], *s["eggs"]) >= 0
         assert s["pearls"][: len(dealt["pearls"])].tolist() == dealt["pearls"]
         owners = s["pearl_owner"].tolist()
+        assert s["num_pearls"].tolist() == [owners.count(seat) for seat in range(4)]
         given_away = min(int((s["pieces"].sum(axis=1) // 3).sum()), len(dealt["pearls"]))
         assert [owner >= 0 for owner in owners] == [k < given_away for k in range(len(owners))]
         crests = sorted(crest for crest in s["crest"].tolist() if crest >= 0)

@@ -4,8 +4,11 @@ It looks at its own hand and at what lies open; pages that will be turned up it 
 they stand in the ruleset's decks. It does not remember, count cards, or think of its opponents.
 
 A set of n cards of colour c is worth its prize and points, less what the cards spent are worth in
-hand. For every n and c there are four ways to have the spell ask for it (`WAYS`): as it stands, or by
+hand. For every n and c there are four ways to have the spell ask for it (`ways`): as it stands, or by
 laying a page from the hand on the left, the right or both decks.
+
+What it works out for a decision is kept in one record (`NOTES`), so that it need not be worked out
+again for each card that it could take.
 """
 
 from __future__ import annotations
@@ -57,10 +60,36 @@ EGG_MAJORITY = 0.3  # share of the majority's points that an egg is worth
 COLUMN_SHARE = 0.15  # share of the next crest's points that a first, second or third column is worth
 FUTURE = 0.3  # share of what the hand could do with a random spell, for later turns
 
-AS_IT_STANDS, LAY_LEFT, LAY_RIGHT, LAY_BOTH = range(4)
-WAYS = 4
 SET_SIZE = SET_CARDS.shape[1]
+MOST_KEPT = NUMBERS + 1  # gains noted for a colour: a whole set, and one more if one is laid as a page
+NOTHING = np.inf  # not the gain of any card
 IMPOSSIBLE = -1000.0
+NO_PAGE, SEVERAL = -1, -2
+
+NOTES = np.dtype(
+    [
+        # The same for every hand.
+        ("number_chance", np.float64, NUMBERS + 1),  # share of each left page in the ruleset's deck
+        ("colour_chance", np.float64, NUM_COLOURS),  # share of each right page
+        ("column", np.float64, NUM_COLOURS),  # worth of starting it; minus infinity where it is closed
+        ("earned", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # by a set: its prize and its column
+        ("may_lay", np.int8, 2),  # on the left, on the right
+        ("may_lay_both", np.int8),
+        # What the hand holds.
+        ("hand", np.int8, NUM_CARDS),  # count by card type
+        ("left_page", np.int8, NUMBERS + 1),  # the card to lay for a number, NO_PAGE or SEVERAL
+        ("right_page", np.int8, NUM_COLOURS),  # 1 where there is a card to lay for the colour
+        ("kept", np.int8, NUM_COLOURS),  # how many gains are in `best`
+        ("best", np.float64, (NUM_COLOURS, MOST_KEPT)),  # gains of the cards that fit a set, best first
+        # What it can do.
+        ("gains", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # of the best n cards; IMPOSSIBLE
+        ("lay_left", np.float64, NUM_COLOURS),  # the most that laying a left page is worth; 0 if none is
+        ("lay_right", np.float64, NUMBERS + 1),  # the same for a right page
+        ("lay_both", np.float64),
+    ],
+    align=True,
+)
+"""What is worked out for a decision. Numbers 1-6 have places 1-6; place 0 is not used."""
 
 
 class GreedyAgent(Agent):
@@ -104,7 +133,7 @@ def greedy_action(rules: npt.NDArray[np.void], states: States, masks: Masks, i: 
     return choose_card(r, s, mask)
 
 
-# -- what a set is worth ---------------------------------------------------------------------------
+# -- what a set earns ------------------------------------------------------------------------------
 
 
 @compiled
@@ -121,18 +150,30 @@ def gain(r: np.void, card: int) -> float:
 
 
 @compiled
-def prize_worth(r: np.void, s: np.void, player: int, number: int) -> float:
-    """What the prize of a number is worth to the player now."""
-    worth = 0.0
-    value = -1
+def piece_worths(r: np.void, s: np.void, player: int) -> tuple[float, float]:
+    """What the lowest and the highest amulet piece left are worth, with their share of a pearl."""
+    lowest, highest = -1, -1
     for k in range(r["piece_values"]):
-        lowest = r["prize_piece"][number] == PIECE_LOWEST and value < 0
-        if s["bank_pieces"][k] > 0 and (lowest or r["prize_piece"][number] == PIECE_HIGHEST):
-            value = k
-    if value >= 0:
-        pearl = r["pearl_points"].sum() / max(int(r["pearls"]), 1)
-        completes = (num_pieces(s, player) + 1) % PIECES_PER_AMULET == 0
-        worth += r["piece_points"][value] + (pearl if completes else pearl / PIECES_PER_AMULET)
+        if s["bank_pieces"][k] > 0:
+            highest = k
+            if lowest < 0:
+                lowest = k
+    if highest < 0:
+        return 0.0, 0.0
+    pearl = r["pearl_points"].sum() / max(int(r["pearls"]), 1)
+    if (num_pieces(s, player) + 1) % PIECES_PER_AMULET != 0:
+        pearl /= PIECES_PER_AMULET
+    return r["piece_points"][lowest] + pearl, r["piece_points"][highest] + pearl
+
+
+@compiled
+def prize_worth(r: np.void, s: np.void, number: int, pieces: tuple[float, float]) -> float:
+    """What the prize of a number is worth now; `pieces` are worth what `piece_worths` says."""
+    worth = 0.0
+    if r["prize_piece"][number] == PIECE_LOWEST:
+        worth = pieces[0]
+    elif r["prize_piece"][number] == PIECE_HIGHEST:
+        worth = pieces[1]
     crystals = min(int(r["prize_crystals"][number]), int(s["bank_crystals"]))
     worth += crystals * (float(r["crystal_points"]) + CRYSTAL_WORTH)
     eggs = min(int(r["prize_golden_eggs"][number]), int(s["bank_eggs"]))
@@ -151,172 +192,215 @@ def column_worth(r: np.void, s: np.void, player: int, colour: int) -> float:
     return crest if num_columns(s, player) == NUM_COLOURS - 1 else COLUMN_SHARE * crest
 
 
-@compiled
-def set_gains(
-    r: np.void, hand: npt.NDArray[np.int64], colour: int, lowest: int
-) -> npt.NDArray[np.float64]:
-    """What the best n cards for a set gain, by n: shape (7,), float64; IMPOSSIBLE if there are too few.
+# -- the best cards for a set ----------------------------------------------------------------------
 
-    Only cards of types from `lowest` up are used.
+
+@compiled
+def keep(best: npt.NDArray[np.float64], kept: int, new: float) -> int:
+    """Put a gain in its place among the best, the best first; how many of them there are then."""
+    if kept == MOST_KEPT:
+        if new <= best[kept - 1]:
+            return kept
+        kept -= 1
+    place = kept
+    while place > 0 and best[place - 1] < new:
+        best[place] = best[place - 1]
+        place -= 1
+    best[place] = new
+    return kept + 1
+
+
+@compiled
+def gain_of_set(best: npt.NDArray[np.float64], kept: int, n: int, lost: float) -> float:
+    """What the best n cards gain; IMPOSSIBLE if there are too few.
+
+    `lost` is the gain of a card that is no longer there; NOTHING if all are.
     """
-    gains = np.full(NUMBERS + 1, IMPOSSIBLE)
-    gains[0] = 0.0
-    spent = np.zeros(SET_SIZE, np.int64)
-    for n in range(1, NUMBERS + 1):
-        best = -1
-        most = 0.0
-        for k in range(SET_SIZE):
-            card = SET_CARDS[colour, k]
-            if card >= lowest and hand[card] > spent[k]:
-                by_itself = gain(r, card)
-                if best < 0 or by_itself > most:
-                    best, most = k, by_itself
-        if best < 0:
-            break
-        spent[best] += 1
-        gains[n] = gains[n - 1] + most
-    return gains
-
-
-@compiled
-def page_to_lay(hand: npt.NDArray[np.int64], side: int, back: int, colour: int) -> int:
-    """The card with that back that a set of a colour can best spare; -1 if there is none."""
-    best = -1
-    least = 0.0
-    for card in range(NUM_CARDS):
-        if hand[card] > 0 and SIDE[card] == side and BACK[card] == back:
-            loss = worth_in_hand(card) + (1.0 if FRONT[card] == colour else 0.0)
-            if best < 0 or loss < least:
-                best, least = card, loss
-    return best
-
-
-@compiled
-def worth_of_sets(r: np.void, s: np.void, hand: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """What each set is worth: shape (ways, numbers, colours), float64; IMPOSSIBLE where it is."""
-    player = s["player"]
-    worth = np.full((WAYS, NUMBERS, NUM_COLOURS), IMPOSSIBLE)
-    prizes = np.empty(NUMBERS)
-    for n in range(NUMBERS):
-        prizes[n] = prize_worth(r, s, player, n + 1)
-    may_lay_left = may_modify(r, s, LEFT)
-    may_lay_right = may_modify(r, s, RIGHT)
-    may_lay_both = may_lay_left and may_lay_right and r["modifications_per_turn"] >= 2
-    for colour in range(NUM_COLOURS):
-        if column_is_closed(r, s, player, colour):
-            continue
-        column = column_worth(r, s, player, colour)
-        gains = set_gains(r, hand, colour, 0)
-        right_page = page_to_lay(hand, RIGHT, colour, colour) if may_lay_right else -1
-        right_gains = gains_without(r, hand, colour, right_page, -1, gains)
-        for n in range(NUMBERS):
-            base = prizes[n] + column
-            worth[AS_IT_STANDS, n, colour] = base + gains[n + 1]
-            if right_page >= 0:
-                worth[LAY_RIGHT, n, colour] = base + right_gains[n + 1]
-            left_page = page_to_lay(hand, LEFT, n + 1, colour) if may_lay_left else -1
-            if left_page >= 0 and gains[n + 1] > IMPOSSIBLE:
-                left_gains = gains_without(r, hand, colour, left_page, -1, gains)
-                worth[LAY_LEFT, n, colour] = base + left_gains[n + 1]
-                if right_page >= 0 and may_lay_both:
-                    both_gains = gains_without(r, hand, colour, left_page, right_page, gains)
-                    worth[LAY_BOTH, n, colour] = base + both_gains[n + 1]
-    return worth
-
-
-@compiled
-def gains_without(
-    r: np.void,
-    hand: npt.NDArray[np.int64],
-    colour: int,
-    page: int,
-    other: int,
-    gains: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
-    """`gains` of a hand once one or two pages have been laid from it; -1 stands for none."""
-    in_set = False
-    cost = 0.0
-    for card in (page, other):
-        if card >= 0:
-            cost += worth_in_hand(card)
-            in_set = in_set or FRONT[card] == colour or card == DARK
-            hand[card] -= 1
-    left = set_gains(r, hand, colour, 0) if in_set else gains
-    for card in (page, other):
-        if card >= 0:
-            hand[card] += 1
-    return left - cost
-
-
-@compiled
-def expected_worth(r: np.void, worth: npt.NDArray[np.float64], number: int, colour: int) -> float:
-    """What the best set is worth when the decks show a number and a colour; -1: not known."""
     total = 0.0
-    lay_both = max(0.0, worth[LAY_BOTH].max())
-    for n in range(NUMBERS):
-        n_chance = page_chance(r["left_deck"], n + 1) if number < 0 else 1.0 * (n + 1 == number)
-        if n_chance == 0.0:
-            continue
-        lay_right = max(lay_both, worth[LAY_RIGHT, n].max())
-        for c in range(NUM_COLOURS):
-            c_chance = page_chance(r["right_deck"], c) if colour < 0 else 1.0 * (c == colour)
-            if c_chance > 0.0:
-                best = max(lay_right, worth[LAY_LEFT, :, c].max(), worth[AS_IT_STANDS, n, c])
-                total += n_chance * c_chance * best
+    place = 0
+    for _ in range(n):
+        if place < kept and best[place] == lost:
+            place += 1
+            lost = NOTHING
+        if place == kept:
+            return IMPOSSIBLE
+        total += best[place]
+        place += 1
     return total
 
 
+# -- notes of what a hand can do -------------------------------------------------------------------
+
+
 @compiled
-def page_chance(deck: npt.NDArray[np.int16], back: int) -> float:
-    """The share of a ruleset's deck that shows this back."""
-    same = 0
-    total = 0
+def note_all(r: np.void, s: np.void, notes: np.void) -> None:
+    """Note what is the same for every hand, and the hand of the seat that decides."""
+    note_chances(r, notes)
+    note_earned(r, s, notes)
+    notes["may_lay"][LEFT] = may_modify(r, s, LEFT)
+    notes["may_lay"][RIGHT] = may_modify(r, s, RIGHT)
+    notes["may_lay_both"] = r["modifications_per_turn"] >= 2
+    notes["hand"][:] = 0
+    notes["left_page"][:] = NO_PAGE
+    notes["right_page"][:] = 0
+    notes["kept"][:] = 0
+    player = s["player"]
     for card in range(NUM_CARDS):
-        total += deck[card]
-        if BACK[card] == back:
-            same += deck[card]
-    return same / max(total, 1)
+        if s["hand"][player, card] > 0:
+            note_cards(r, notes, card, s["hand"][player, card])
+
+
+@compiled
+def note_chances(r: np.void, notes: np.void) -> None:
+    """Note how often each page stands in the ruleset's decks."""
+    numbers, colours = notes["number_chance"], notes["colour_chance"]
+    numbers[:] = 0.0
+    colours[:] = 0.0
+    for card in range(NUM_CARDS):
+        if SIDE[card] == LEFT:
+            numbers[BACK[card]] += r["left_deck"][card]
+        else:
+            colours[BACK[card]] += r["right_deck"][card]
+    numbers /= max(numbers.sum(), 1.0)
+    colours /= max(colours.sum(), 1.0)
+
+
+@compiled
+def note_earned(r: np.void, s: np.void, notes: np.void) -> None:
+    """Note what each set earns, whatever cards it is made of."""
+    player = s["player"]
+    for c in range(NUM_COLOURS):
+        closed = column_is_closed(r, s, player, c)
+        notes["column"][c] = -np.inf if closed else column_worth(r, s, player, c)
+    pieces = piece_worths(r, s, player)
+    for n in range(1, NUMBERS + 1):
+        prize = prize_worth(r, s, n, pieces)
+        for c in range(NUM_COLOURS):
+            notes["earned"][n, c] = prize + notes["column"][c]
+
+
+@compiled
+def note_cards(r: np.void, notes: np.void, card: int, count: int) -> None:
+    """Note that the hand holds so many cards of a type more."""
+    notes["hand"][card] += count
+    by_itself = gain(r, card)
+    for c in range(NUM_COLOURS):
+        if FRONT[card] == c or card == DARK:
+            for _ in range(min(count, MOST_KEPT)):
+                notes["kept"][c] = keep(notes["best"][c], notes["kept"][c], by_itself)
+    back = BACK[card]
+    if not notes["may_lay"][SIDE[card]]:
+        return
+    if SIDE[card] == RIGHT:
+        notes["right_page"][back] = 1
+    elif notes["left_page"][back] == NO_PAGE:
+        notes["left_page"][back] = card
+    elif notes["left_page"][back] != card:
+        notes["left_page"][back] = SEVERAL
+
+
+@compiled
+def note_gains(notes: np.void) -> None:
+    """Note what the best n cards of each colour gain, for every n."""
+    for c in range(NUM_COLOURS):
+        total = 0.0
+        for n in range(1, NUMBERS + 1):
+            if n <= notes["kept"][c]:
+                total += notes["best"][c, n - 1]
+                notes["gains"][n, c] = total
+            else:
+                notes["gains"][n, c] = IMPOSSIBLE
+
+
+@compiled
+def note_pages(r: np.void, notes: np.void) -> None:
+    """Note the most that laying pages is worth, where the other page of the spell stands."""
+    notes["lay_left"][:] = 0.0
+    notes["lay_right"][:] = 0.0
+    notes["lay_both"] = 0.0
+    for n in range(1, NUMBERS + 1):
+        for c in range(NUM_COLOURS):
+            _, left, right, both = ways(r, notes, n, c)
+            notes["lay_left"][c] = max(notes["lay_left"][c], left)
+            notes["lay_right"][n] = max(notes["lay_right"][n], right)
+            notes["lay_both"] = max(notes["lay_both"], both)
+
+
+@compiled
+def ways(r: np.void, notes: np.void, n: int, c: int) -> tuple[float, float, float, float]:
+    """What a set is worth as the spell stands, and once a left page, a right one or both are laid.
+
+    The page laid for a number is one that is no dragon of the set, where there is such a one. The page
+    laid for a colour never is: no card has the same colour on both sides.
+    """
+    earned, gained = notes["earned"][n, c], notes["gains"][n, c]
+    as_it_stands = earned + gained
+    left, right, both = IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE
+    if notes["right_page"][c]:
+        right = earned + (gained - CARD_WORTH)
+    page = notes["left_page"][n]
+    if page != NO_PAGE and gained > IMPOSSIBLE:
+        cost = worth_in_hand(page)
+        if page != SEVERAL and (FRONT[page] == c or page == DARK):
+            gained = gain_of_set(notes["best"][c], notes["kept"][c], n, gain(r, page))
+        left = earned + (gained - cost)
+        if notes["right_page"][c] and notes["may_lay_both"]:
+            both = earned + (gained - (cost + CARD_WORTH))
+    return as_it_stands, left, right, both
+
+
+@compiled
+def expected_worth(notes: np.void, number: int, colour: int) -> float:
+    """What the best set is worth when the decks show a number and a colour; -1: not known."""
+    total = 0.0
+    for n in range(1, NUMBERS + 1):
+        if number >= 0 and n != number:
+            continue
+        n_chance = 1.0 if number >= 0 else notes["number_chance"][n]
+        lay_right = max(notes["lay_both"], notes["lay_right"][n])
+        for c in range(NUM_COLOURS):
+            if colour >= 0 and c != colour:
+                continue
+            c_chance = 1.0 if colour >= 0 else notes["colour_chance"][c]
+            as_it_stands = notes["earned"][n, c] + notes["gains"][n, c]
+            best = max(lay_right, notes["lay_left"][c], as_it_stands)
+            total += n_chance * c_chance * best
+    return total
 
 
 # -- the decisions ---------------------------------------------------------------------------------
 
 
 @compiled
-def hand_of(s: np.void) -> npt.NDArray[np.int64]:
-    """The hand of the seat that decides."""
-    hand: npt.NDArray[np.int64] = s["hand"][s["player"]].astype(np.int64)
-    return hand
-
-
-@compiled
-def outlook(r: np.void, s: np.void, hand: npt.NDArray[np.int64], number: int, colour: int) -> float:
-    """What a hand is worth with the decks showing a number and a colour; -1: not known yet."""
-    worth = worth_of_sets(r, s, hand)
-    total = expected_worth(r, worth, number, colour) + FUTURE * expected_worth(r, worth, -1, -1)
+def outlook(r: np.void, notes: np.void, number: int, colour: int) -> float:
+    """What the hand is worth with the decks showing a number and a colour; -1: not known yet."""
+    note_gains(notes)
+    note_pages(r, notes)
+    total = expected_worth(notes, number, colour) + FUTURE * expected_worth(notes, -1, -1)
     for card in range(NUM_CARDS):
-        total += hand[card] * worth_in_hand(card)
+        total += notes["hand"][card] * worth_in_hand(card)
     return total
 
 
 @compiled
 def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8]) -> int:
     """The slot whose card promises most, or to stop where the spell is best as it is."""
-    hand = hand_of(s)
+    notes = np.empty(2, NOTES)  # of the hand as it is, and with one card more
+    note_all(r, s, notes[0])
     number, colour = top_back(s, LEFT), top_back(s, RIGHT)
     best_action = -1
     best = 0.0
     if mask[PASS]:
         best_action = PASS
-        best = outlook(r, s, hand, number, colour)
+        best = outlook(r, notes[0], number, colour)
     price = CRYSTAL_WORTH + float(r["crystal_points"]) if s["taken"] >= r["take_limit"] else 0.0
     for slot in range(2 * SLOTS_PER_SIDE):
         if not mask[TAKE + slot]:
             continue
         side = slot // SLOTS_PER_SIDE
-        card = s["supply"][side, slot % SLOTS_PER_SIDE]
-        hand[card] += 1
-        after = outlook(r, s, hand, -1 if side == LEFT else number, -1 if side == RIGHT else colour)
-        hand[card] -= 1
+        notes[1] = notes[0]
+        note_cards(r, notes[1], s["supply"][side, slot % SLOTS_PER_SIDE], 1)
+        after = outlook(r, notes[1], -1 if side == LEFT else number, -1 if side == RIGHT else colour)
         if best_action < 0 or after - price > best:
             best_action = TAKE + slot
             best = after - price
@@ -326,47 +410,65 @@ def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8]) -> int:
 @compiled
 def choose_page(r: np.void, s: np.void) -> int:
     """The page that makes the best set possible, or none where the spell is best as it stands."""
-    hand = hand_of(s)
-    worth = worth_of_sets(r, s, hand)
+    notes = np.empty(1, NOTES)[0]
+    note_all(r, s, notes)
+    note_gains(notes)
+    hand = s["hand"][s["player"]]
     number, colour = top_back(s, LEFT), top_back(s, RIGHT)
     best = 0.0
     action = PASS
     for n in range(1, NUMBERS + 1):
         for c in range(NUM_COLOURS):
-            if n == number and c == colour and worth[AS_IT_STANDS, n - 1, c] > best:
-                best, action = worth[AS_IT_STANDS, n - 1, c], PASS
-            if n == number and worth[LAY_RIGHT, n - 1, c] > best:
-                best = worth[LAY_RIGHT, n - 1, c]
-                action = MODIFY + page_to_lay(hand, RIGHT, c, c)
-            if c == colour and worth[LAY_LEFT, n - 1, c] > best:
-                best = worth[LAY_LEFT, n - 1, c]
-                action = MODIFY + page_to_lay(hand, LEFT, n, c)
-            if worth[LAY_BOTH, n - 1, c] > best:
-                best = worth[LAY_BOTH, n - 1, c]
-                action = MODIFY + page_to_lay(hand, LEFT, n, c)
+            as_it_stands, left, right, both = ways(r, notes, n, c)
+            if n == number and c == colour and as_it_stands > best:
+                best, action = as_it_stands, PASS
+            if n == number and right > best:
+                best, action = right, MODIFY + page_to_lay(hand, RIGHT, c, c)
+            if c == colour and left > best:
+                best, action = left, MODIFY + page_to_lay(hand, LEFT, n, c)
+            if both > best:
+                best, action = both, MODIFY + page_to_lay(hand, LEFT, n, c)
     return action
+
+
+@compiled
+def page_to_lay(hand: npt.NDArray[np.int8], side: int, back: int, colour: int) -> int:
+    """The card with that back that a set of a colour can best spare; -1 if there is none."""
+    page = -1
+    for card in range(NUM_CARDS):
+        fits = hand[card] > 0 and SIDE[card] == side and BACK[card] == back
+        if fits and (page < 0 or FRONT[page] == colour):
+            page = card
+    return page
 
 
 @compiled
 def choose_card(r: np.void, s: np.void, mask: npt.NDArray[np.int8]) -> int:
     """The lowest card of the best set that the spell asks for, or nothing where it is not worth it."""
     player = s["player"]
-    hand = hand_of(s)
     number, colour = top_back(s, LEFT), top_back(s, RIGHT)
-    if mask[PASS]:
-        prize = prize_worth(r, s, player, number) + column_worth(r, s, player, colour)
-        if prize + set_gains(r, hand, colour, 0)[number] <= 0:
-            return PASS
+    others = number - int(s["opened"]) - 1
+    gains = np.empty(MOST_KEPT)  # of the cards from a type upwards, best first
+    kept = 0
     best = IMPOSSIBLE
     action = PASS
-    needed = number - int(s["opened"])
-    for card in range(NUM_CARDS):
+    for k in range(SET_SIZE - 1, -1, -1):
+        card = SET_CARDS[colour, k]
+        held = min(int(s["hand"][player, card]), MOST_KEPT)
+        by_itself = gain(r, card)
+        for _ in range(held - 1):
+            kept = keep(gains, kept, by_itself)
         if mask[PLAY + card]:
-            hand[card] -= 1
-            after = gain(r, card) + set_gains(r, hand, colour, card)[needed - 1]
-            hand[card] += 1
-            if after > best:
+            after = by_itself + gain_of_set(gains, kept, others, NOTHING)
+            if after >= best:
                 best, action = after, PLAY + card
+        if held > 0:
+            kept = keep(gains, kept, by_itself)
+    if mask[PASS]:
+        prize = prize_worth(r, s, number, piece_worths(r, s, player))
+        prize += column_worth(r, s, player, colour)
+        if prize + gain_of_set(gains, kept, number, NOTHING) <= 0:
+            return PASS
     return action
 
 

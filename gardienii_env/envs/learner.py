@@ -11,24 +11,41 @@ the learner's seat and one for the opponents. So a game's course depends on its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.agents import STREAM, Agent, make_agents
+from gardienii_env.agents.compiled import NOT_COMPILED, compiled_action, compiled_code
 from gardienii_env.deal import read_deal
-from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_rewards, is_truncated
+from gardienii_env.envs.outcome import (
+    POINTS,
+    REWARDS,
+    Reward,
+    final_info,
+    rewards_at_end,
+)
 from gardienii_env.errors import AgentError, DealError, OptionError, as_index, one_of, shown
 from gardienii_env.game import RulesetLike
-from gardienii_env.observation import View, check_players, encode_all, layout
-from gardienii_env.rules import scoring
+from gardienii_env.observation import (
+    Observations,
+    ObservationType,
+    View,
+    check_players,
+    layout,
+    observation_arrays,
+    observe,
+)
+from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.jit import compiled, compiled_parallel, inlined
 from gardienii_env.rules.random import draw_below, seed_streams
-from gardienii_env.rules.ruleset import Ruleset
-from gardienii_env.rules.state import States
+from gardienii_env.rules.ruleset import MAX_PLAYERS, Ruleset
+from gardienii_env.rules.state import END_TURN_LIMIT, States
+from gardienii_env.rules.threads import check_threads, threads
 from gardienii_env.words import count_words
 
 __all__ = ["ILLEGAL_ACTIONS", "IllegalAction", "LearnerTable", "Opponents"]
@@ -42,17 +59,54 @@ Opponents = str | Sequence[Agent]
 
 DEALS_TRIED = 1000
 
+NOBODY = -1
+NO_ACTIONS = np.zeros(0, np.int64)
+
+
+EPISODE = np.dtype(
+    [
+        ("reward", np.float64),  # of the last step
+        ("score", np.int64),  # points that were paid for, with the reward `points`
+        ("action", np.int64),  # what whoever decides does next; -1: not known
+        ("opponents", np.int64, MAX_PLAYERS - 1),  # clockwise from the learner: see `compiled_action`
+        ("asked", np.int64),  # which opponent has to be asked, 0 for the first; NOBODY
+        ("seat", np.int64),  # the learner's
+        ("busy", np.bool_),  # whether the game has to go on to the learner's next decision
+        ("terminated", np.bool_),
+        ("truncated", np.bool_),
+        ("illegal", np.bool_),  # whether the last step's action was illegal
+    ],
+    align=True,
+)
+"""What is kept of an episode besides the game itself."""
+
+
+class Arrays(NamedTuple):
+    """What the compiled loops work on."""
+
+    rules: npt.NDArray[np.void]
+    states: States
+    masks: Masks
+    episodes: npt.NDArray[np.void]
+    seat_streams: npt.NDArray[np.void]  # generators that draw the learner's seat
+    streams: npt.NDArray[np.void]  # generators for the opponents
+    counts: npt.NDArray[np.uint8]
+    scaled: npt.NDArray[np.float32]
+    places: npt.NDArray[np.void]
+    factors: npt.NDArray[np.float32]
+
+
+SHARED = ("rules", "states", "masks", "places", "factors")
+"""Those that belong to the batch or to the layout."""
+
 
 class LearnerTable:
-    """Games in arrays, each waiting for its learner.
+    """Games in arrays, each waiting for its learner. The arrays are written anew by every step.
 
     Attributes:
         batch: the games.
-        seats: the learner's seat in each, shape (size,), int64.
-        observations: what the learners see, shape (size, layout size), float32.
-        rewards: of the last step, shape (size,), float64.
-        terminated, truncated: of the last step, shape (size,), bool.
-        illegal: whether the last step's action was illegal, shape (size,), bool.
+        layout: of the observations.
+        opponents: who plays against the learner, clockwise.
     """
 
     def __init__(
@@ -64,6 +118,8 @@ class LearnerTable:
         view: View,
         reward: Reward,
         seat: int | None,
+        dtype: ObservationType = "float32",
+        num_threads: int = 1,
     ) -> None:
         players = check_players(num_players)
         if reward not in REWARDS:
@@ -72,62 +128,118 @@ class LearnerTable:
             raise OptionError(f"seat: {shown(seat)} is neither None nor a seat from 0 to {players - 1}.")
         self.layout = layout(players, view)
         self.reward, self.seat = reward, None if seat is None else as_index(seat)
+        self.num_threads = check_threads(num_threads)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
-        self.seats = np.zeros(size, np.int64)
-        self.observations = np.zeros((size, self.layout.size), np.float32)
-        self.rewards = np.zeros(size)
-        self.terminated = np.zeros(size, np.bool_)
-        self.truncated = np.zeros(size, np.bool_)
-        self.illegal = np.zeros(size, np.bool_)
-        self._all = np.arange(size)
-        self._scores = np.zeros(size, np.int64)
-        self._seat_streams = np.zeros(size, STREAM)
-        self._streams = np.zeros(size, STREAM)
+        counts, scaled = observation_arrays(self.layout.size, size, dtype, self.num_threads)
+        self._arrays = Arrays(
+            rules=self.batch.rules,
+            states=self.batch.states,
+            masks=self.batch.masks,
+            episodes=np.zeros(size, EPISODE),
+            seat_streams=np.zeros(size, STREAM),
+            streams=np.zeros(size, STREAM),
+            counts=counts,
+            scaled=scaled,
+            places=self.layout.places,
+            factors=self.layout.factors,
+        )
         self._seeded = np.zeros(size, np.bool_)
         self.set_opponents(opponents)
+
+    @property
+    def seats(self) -> npt.NDArray[np.int64]:
+        """The learner's seat in each game, shape (size,), int64."""
+        return self._arrays.episodes["seat"]
+
+    @property
+    def observations(self) -> Observations:
+        """What the learners see, shape (size, layout size), float32 or uint8."""
+        return self._arrays.scaled if self._arrays.scaled.size else self._arrays.counts
+
+    @property
+    def rewards(self) -> npt.NDArray[np.float64]:
+        """Of the last step, shape (size,), float64."""
+        return self._arrays.episodes["reward"]
+
+    @property
+    def terminated(self) -> npt.NDArray[np.bool_]:
+        """Of the last step, shape (size,), bool."""
+        return self._arrays.episodes["terminated"]
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Of the last step, shape (size,), bool."""
+        return self._arrays.episodes["truncated"]
+
+    @property
+    def illegal(self) -> npt.NDArray[np.bool_]:
+        """Whether the last step's action was illegal, shape (size,), bool."""
+        return self._arrays.episodes["illegal"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: array for name, array in self._arrays._asdict().items() if name not in SHARED}
+        return {**self.__dict__, "_arrays": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._arrays = Arrays(
+            rules=self.batch.rules,
+            states=self.batch.states,
+            masks=self.batch.masks,
+            places=self.layout.places,
+            factors=self.layout.factors,
+            **state["_arrays"],
+        )
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on."""
         self.opponents = _agents(opponents, self.batch.num_players - 1)
         self._distinct = list(dict.fromkeys(self.opponents))
         self._which = np.array([self._distinct.index(agent) for agent in self.opponents])
+        codes = [compiled_code(agent) for agent in self.opponents]
+        self._all_compiled = NOT_COMPILED not in codes
+        self._arrays.episodes["opponents"][:, : len(codes)] = codes
 
     # -- episodes ----------------------------------------------------------------------------------
 
     def seed(self, i: int, seed: int | None) -> None:
         """Start the generators of game i from a seed (None: from the operating system)."""
-        streams = seed_streams(seed, 3)
-        self.batch.states["rng"][i] = streams[0]
-        self._seat_streams["rng"][i] = streams[1]
-        self._streams["rng"][i] = streams[2]
+        a = self._arrays
+        a.states["rng"][i], a.seat_streams["rng"][i], a.streams["rng"][i] = seed_streams(seed, 3)
         self._seeded[i] = True
 
-    def reset(self, i: int, deal: Mapping[str, Any] | None = None) -> None:
-        """Begin the next game at place i, up to the learner's first decision.
+    def reset(
+        self, games: npt.NDArray[np.int64], deals: Sequence[Mapping[str, Any] | None] | None = None
+    ) -> None:
+        """Begin the next game at each of these places, up to the learner's first decision.
 
-        A game that is over before the learner decides (a ruleset may be so short) is dealt again;
-        DealError if that does not help.
+        Args:
+            games: which places, shape (k,), int64.
+            deals: the deals to play, one for each; None: drawn by the generators.
+
+        A game that is over before the learner decides (a ruleset may be so short) is dealt again.
+        DealError if that does not help, or a deal cannot be; in the latter case nothing has changed.
         """
-        if not self._seeded[i]:
+        for i in games[~self._seeded[games]].tolist():
             self.seed(i, None)
-        for _ in range(1 if deal is not None else DEALS_TRIED):
-            if deal is None:
-                self.batch.deal(i)
-            else:
-                read_deal(self.batch, i, deal)
-            drawn = draw_below(self._seat_streams[i : i + 1][0], self.batch.num_players)
-            self.seats[i] = drawn if self.seat is None else self.seat
-            self._play_opponents(self._all[i : i + 1])
-            if self.batch.states["player"][i] >= 0:
+        given = _read_deals(self.batch, games, deals)
+        a, over = self._arrays, games
+        for attempt in range(DEALS_TRIED):
+            begin(a, over, -1 if self.seat is None else self.seat, self.batch.num_players)
+            if attempt == 0:
+                for i, state in given.items():
+                    a.states[i] = state
+            self._advance(NO_ACTIONS)
+            over = games[a.states["player"][games] < 0]
+            if not over.size or any(i in given for i in over.tolist()):
                 break
-        else:
+        if over.size:
             raise DealError(
-                f"The game is over before seat {int(self.seats[i])} decides; use another deal, "
+                f"The game is over before seat {int(self.seats[over[0]])} decides; use another deal, "
                 "ruleset or seat."
             )
-        self.rewards[i] = self._scores[i] = 0
-        self.terminated[i] = self.truncated[i] = self.illegal[i] = False
-        self._observe(self._all[i : i + 1])
+        a.episodes["reward"][games] = 0
+        a.episodes["score"][games] = 0
 
     # -- steps -------------------------------------------------------------------------------------
 
@@ -136,52 +248,28 @@ class LearnerTable:
 
         An illegal action changes nothing in its game, pays -1 and terminates the episode.
         """
-        on = self._all[~(self.terminated | self.truncated)]
-        self.rewards[:] = 0
-        legal = legal_actions(self.batch.masks, on, actions)
-        if not legal.all():
-            wrong = on[~legal]
-            self.illegal[wrong] = self.terminated[wrong] = True
-            self.rewards[wrong] = ILLEGAL_REWARD
-            on = on[legal]
-        self.batch.apply_all(on, actions[on])
-        self._play_opponents(on)
-        self._observe(on)
-        self._pay(on)
+        self._advance(actions)
 
-    def _play_opponents(self, games: npt.NDArray[np.int64]) -> None:
-        batch = self.batch
-        waiting, places = opponents_to_play(batch.states, self.seats, games)
-        while waiting.size:
-            which = self._which[places]
+    def _advance(self, actions: npt.NDArray[np.int64]) -> None:
+        """Let the games given actions, and busy ones, go on until the learner decides or the end."""
+        a, reward = self._arrays, REWARDS.index(self.reward)
+        while True:
+            with threads(self.num_threads) as number:
+                if number == 1:
+                    advance(a, actions, 0, a.states.size, 0, reward)
+                else:
+                    advance_in_threads(a, actions, number, reward)
+            if self._all_compiled:
+                return
+            waiting = np.flatnonzero(a.episodes["busy"])
+            if not waiting.size:
+                return
+            which = self._which[a.episodes["asked"][waiting]]
             for k, agent in enumerate(self._distinct):
-                asked = waiting if len(self._distinct) == 1 else waiting[which == k]
-                if asked.size:
-                    actions = agent.decide(batch, asked, self._streams)
-                    batch.apply_all(asked, actions)
-            waiting, places = opponents_to_play(batch.states, self.seats, waiting)
-
-    def _observe(self, games: npt.NDArray[np.int64]) -> None:
-        parts = self.layout
-        encode_all(
-            self.batch.rules,
-            self.batch.states,
-            games,
-            self.seats,
-            parts.places,
-            parts.factors,
-            self.observations,
-        )
-
-    def _pay(self, games: npt.NDArray[np.int64]) -> None:
-        if self.reward == "points":
-            before = self._scores[games]
-            scores_all(self.batch.rules, self.batch.states, games, self.seats, self._scores)
-            self.rewards[games] = self._scores[games] - before
-        for i in games[self.batch.states["player"][games] < 0]:
-            self.truncated[i] = is_truncated(self.batch, i)
-            self.terminated[i] = not self.truncated[i]
-            self.rewards[i] += final_rewards(self.batch, i, self.reward)[self.seats[i]]
+                games = waiting[which == k]
+                if games.size:
+                    a.episodes["action"][games] = agent.decide(self.batch, games, a.streams)
+            actions = NO_ACTIONS
 
     def info(self, i: int) -> dict[str, Any]:
         """What is known about a finished game i: `final_info`, the learner's seat, `illegal_action`."""
@@ -209,48 +297,116 @@ def _agents(opponents: Opponents, seats: int) -> list[Agent]:
     return agents
 
 
+def _read_deals(
+    batch: Batch, games: npt.NDArray[np.int64], deals: Sequence[Mapping[str, Any] | None] | None
+) -> dict[int, np.void]:
+    """The states that begin the deals given, by game; their generators do not move."""
+    given = (
+        []
+        if deals is None
+        else [pair for pair in zip(games.tolist(), deals, strict=True) if pair[1] is not None]
+    )
+    dealt = Batch(batch.ruleset, batch.num_players, len(given))
+    for k, (i, deal) in enumerate(given):
+        assert deal is not None
+        dealt.states["rng"][k] = batch.states["rng"][i]
+        read_deal(dealt, k, deal)
+    return {i: dealt.states[k] for k, (i, _) in enumerate(given)}
+
+
 # -- compiled loops over games ---------------------------------------------------------------------
 
 
 @compiled
-def legal_actions(
-    masks: Masks, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
-    """Whether `actions[i]` is legal in game i, for each of `games`."""
-    legal = np.empty(games.size, np.bool_)
-    for k in range(games.size):
-        action = actions[games[k]]
-        legal[k] = 0 <= action < masks.shape[1] and masks[games[k], action] == 1
-    return legal
-
-
-@compiled
-def opponents_to_play(
-    states: States, seats: npt.NDArray[np.int64], games: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Those of `games` in which an opponent decides, and which: 0 for the first after the learner."""
-    waiting = np.empty(games.size, np.int64)
-    places = np.empty(games.size, np.int64)
-    count = 0
+def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> None:
+    """Deal these games and draw the learner's seat in each, unless it is given."""
     for k in range(games.size):
         i = games[k]
-        player = states[i]["player"]
-        if player >= 0 and player != seats[i]:
-            waiting[count] = i
-            places[count] = (player - seats[i]) % states[i]["num_players"] - 1
-            count += 1
-    return waiting[:count], places[:count]
+        engine.deal(a.rules, a.states, i, players)
+        e = a.episodes[i]
+        drawn = draw_below(a.seat_streams[i], players)
+        e["seat"] = drawn if seat < 0 else seat
+        e["action"] = -1
+        e["terminated"] = e["truncated"] = e["illegal"] = False
+        e["busy"] = True
 
 
 @compiled
-def scores_all(
-    rules: npt.NDArray[np.void],
-    states: States,
-    games: npt.NDArray[np.int64],
-    seats: npt.NDArray[np.int64],
-    scores: npt.NDArray[np.int64],
+def advance(
+    a: Arrays, actions: npt.NDArray[np.int64], first: int, last: int, thread: int, reward: int
 ) -> None:
-    """Write the points that the learner of each of `games` has into its place of `scores`."""
-    for k in range(games.size):
-        i = games[k]
-        scores[i] = scoring.points(rules, states, i)[seats[i]].sum()
+    """Give the games from `first` to `last - 1` their actions, if there are any, and let them go on.
+
+    A game stops at an opponent that must be asked; it is busy then.
+    """
+    for i in range(first, last):
+        e = a.episodes[i]
+        if actions.size > 0:
+            take_action(a.masks[i], e, actions[i])
+        if not e["busy"]:
+            continue
+        play_on(a, i)
+        engine.write_mask(a.states, a.masks, i)
+        if e["asked"] == NOBODY:
+            e["busy"] = False
+            observe(a.rules, a.states, i, e["seat"], a.places, a.factors, a.counts, a.scaled, thread)
+            pay(a.rules, a.states, i, e, reward)
+
+
+@compiled_parallel
+def advance_in_threads(a: Arrays, actions: npt.NDArray[np.int64], number: int, reward: int) -> None:
+    """`advance` for all games, a range of them in each thread."""
+    size = a.states.size
+    for thread in numba.prange(number):
+        first, last = thread * size // number, (thread + 1) * size // number
+        advance(a, actions, first, last, thread, reward)
+
+
+@inlined
+def take_action(mask: npt.NDArray[np.int8], e: np.void, action: int) -> None:
+    """Give a game that is on its action; an illegal one ends the episode."""
+    e["reward"] = 0
+    if e["terminated"] or e["truncated"]:
+        return
+    if 0 <= action < mask.size and mask[action]:
+        e["action"] = action
+        e["busy"] = True
+    else:
+        e["illegal"] = e["terminated"] = True
+        e["reward"] = ILLEGAL_REWARD
+
+
+@compiled
+def play_on(a: Arrays, i: int) -> None:
+    """Do the action that is known, then let opponents play; `asked` tells who must be asked, if any."""
+    s, e = a.states[i], a.episodes[i]
+    action = e["action"]
+    e["action"] = -1
+    e["asked"] = NOBODY
+    while True:
+        if action >= 0:
+            engine.apply(a.rules, a.states, i, action)
+        player = s["player"]
+        if player < 0 or player == e["seat"]:
+            return
+        place = player - e["seat"] - 1
+        if place < 0:
+            place += s["num_players"]
+        code = e["opponents"][place]
+        if code == NOT_COMPILED:
+            e["asked"] = place
+            return
+        action = compiled_action(code, a.rules, a.states, a.masks, i, a.streams)
+
+
+@compiled
+def pay(rules: npt.NDArray[np.void], states: States, i: int, e: np.void, reward: int) -> None:
+    """Pay the learner of game i for what has happened, and say whether the game is over."""
+    if reward == POINTS:
+        score = scoring.points(rules, states, i)[e["seat"]].sum()
+        e["reward"] = score - e["score"]
+        e["score"] = score
+    if states[i]["player"] < 0:
+        e["truncated"] = states[i]["end"] == END_TURN_LIMIT
+        e["terminated"] = not e["truncated"]
+        e["reward"] += rewards_at_end(rules, states, i, reward)[e["seat"]]

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
-from gardienii_env.rules.state import END_TURN_LIMIT, ENDS
+from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.state import END_TURN_LIMIT, ENDS, States
 
 __all__ = ["MARGIN_UNIT", "REWARDS", "Reward", "final_info", "final_rewards", "is_truncated"]
 
@@ -18,19 +19,31 @@ REWARDS: tuple[Reward, ...] = ("payoff", "margin", "points")
 """`payoff`: at the end, in [-1, 1], sum 0. `margin`: at the end, (own points - mean of the others') /
 50. `points`: every point of the own score when it changes; they sum to the final score."""
 
+PAYOFF, MARGIN, POINTS = range(len(REWARDS))
+
 MARGIN_UNIT = 50
+
+END_NAMES = np.array(ENDS, object)
 
 
 def final_rewards(batch: Batch, i: int, reward: Reward) -> npt.NDArray[np.float64]:
     """What each seat is paid because game i is over: shape (players,), float64; 0 for `points`."""
-    if reward == "payoff":
-        return scoring.payoffs(batch.rules, batch.states, i)
-    if reward == "margin":
-        scores = scoring.points(batch.rules, batch.states, i).sum(axis=1)
+    return rewards_at_end(batch.rules, batch.states, i, REWARDS.index(reward))
+
+
+@compiled
+def rewards_at_end(
+    rules: npt.NDArray[np.void], states: States, i: int, reward: int
+) -> npt.NDArray[np.float64]:
+    """`final_rewards`, for compiled loops; `reward` is an index into `REWARDS`."""
+    if reward == PAYOFF:
+        return scoring.payoffs(rules, states, i)
+    scores = scoring.points(rules, states, i).sum(axis=1)
+    if reward == MARGIN:
         others = (scores.sum() - scores) / (scores.size - 1)
         margins: npt.NDArray[np.float64] = (scores - others) / MARGIN_UNIT
         return margins
-    return np.zeros(batch.num_players)
+    return np.zeros(scores.size)
 
 
 def is_truncated(batch: Batch, i: int) -> bool:
@@ -40,12 +53,44 @@ def is_truncated(batch: Batch, i: int) -> bool:
 
 def final_info(batch: Batch, i: int, seat: int) -> dict[str, Any]:
     """What is worth logging of a finished game for a seat: all of it public by then."""
-    points = scoring.points(batch.rules, batch.states, i)
-    return {
-        "end": ENDS[batch.states["end"][i]],
-        "turns": int(batch.states["turns"][i]),
-        "points": dict(zip(scoring.SOURCES, points[seat].tolist(), strict=True)),
-        "score": int(points[seat].sum()),
-        "winner": bool(scoring.winners(batch.rules, batch.states, i)[seat]),
-        "payoff": float(scoring.payoffs(batch.rules, batch.states, i)[seat]),
+    infos = final_infos(batch, np.array([i]), np.array([seat]))
+    points = {source: int(values[0]) for source, values in infos["points"].items()}
+    return {key: value.tolist()[0] for key, value in infos.items() if key != "points"} | {
+        "points": points
     }
+
+
+def final_infos(
+    batch: Batch, games: npt.NDArray[np.int64], seats: npt.NDArray[np.int64]
+) -> dict[str, Any]:
+    """`final_info` of these finished games, each for the seat in its place: arrays of shape (k,)."""
+    points = np.empty((games.size, len(scoring.SOURCES)), np.int64)
+    won = np.empty(games.size, np.bool_)
+    payoffs = np.empty(games.size)
+    write_outcomes(batch.rules, batch.states, games, seats, points, won, payoffs)
+    return {
+        "end": END_NAMES[batch.states["end"][games]],
+        "turns": batch.states["turns"][games].astype(np.int64),
+        "points": dict(zip(scoring.SOURCES, points.T, strict=True)),
+        "score": points.sum(axis=1),
+        "winner": won,
+        "payoff": payoffs,
+    }
+
+
+@compiled
+def write_outcomes(
+    rules: npt.NDArray[np.void],
+    states: States,
+    games: npt.NDArray[np.int64],
+    seats: npt.NDArray[np.int64],
+    points: npt.NDArray[np.int64],
+    won: npt.NDArray[np.bool_],
+    payoffs: npt.NDArray[np.float64],
+) -> None:
+    """Write points by source, whether it won, and payoff of a seat in each of these games."""
+    for k in range(games.size):
+        i, seat = games[k], seats[k]
+        points[k] = scoring.points(rules, states, i)[seat]
+        won[k] = scoring.winners(rules, states, i)[seat]
+        payoffs[k] = scoring.payoffs(rules, states, i)[seat]

@@ -16,7 +16,11 @@ def register_gymnasium() -> None:
     from gymnasium.envs.registration import register, registry
 
     if GYMNASIUM_ID not in registry:
-        register(id=GYMNASIUM_ID, entry_point="gardienii_env.envs.single:GardieniiSingleEnv")
+        register(
+            id=GYMNASIUM_ID,
+            entry_point="gardienii_env.envs.single:GardieniiSingleEnv",
+            vector_entry_point="gardienii_env.envs.vector:GardieniiVectorEnv",
+        )
 
 
 def register_pettingzoo() -> None:

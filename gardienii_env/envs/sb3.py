@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from gardienii_env.envs.batch import check_actions, check_num_envs
 from gardienii_env.envs.learner import LearnerTable, Opponents
 from gardienii_env.envs.outcome import Reward
 from gardienii_env.envs.single import observation_space
 from gardienii_env.errors import MissingExtraError, OptionError
 from gardienii_env.game import RulesetLike
-from gardienii_env.observation import View
+from gardienii_env.observation import Observations, ObservationType, View
 from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
@@ -40,8 +41,9 @@ class GardieniiVecEnv(VecEnv):
     Args:
         num_envs: how many games.
         seed: game i starts from the seed `seed + i`; None: from the operating system.
+        num_threads: how many threads share the games; it does not change a result.
 
-    Observations: shape (num_envs, size), float32. `action_masks` (through `env_method`, as
+    Observations: shape (num_envs, size), float32 or uint8. `action_masks` (through `env_method`, as
     sb3-contrib asks): shape (73,), bool a game. A game that ends is reset in the same step:
     `infos[i]["terminal_observation"]`, `TimeLimit.truncated`, `episode` (return `r`, length `l`,
     seconds `t`) and what the single-agent environment tells at the end. An illegal action pays -1 and
@@ -58,29 +60,33 @@ class GardieniiVecEnv(VecEnv):
         reward: Reward = "payoff",
         seat: int | None = None,
         seed: int | None = None,
+        dtype: ObservationType = "float32",
+        num_threads: int = 1,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise OptionError(f"num_envs: {num_envs!r} is not a whole number from 1 up.")
+        num_envs = check_num_envs(num_envs)
         seed = check_seed(seed)
-        self.table = LearnerTable(num_envs, opponents, num_players, ruleset, view, reward, seat)
+        self.table = LearnerTable(
+            num_envs, opponents, num_players, ruleset, view, reward, seat, dtype, num_threads
+        )
         self.render_mode = None
         self._actions = np.zeros(num_envs, np.int64)
+        self._all = np.arange(num_envs)
         self._begun = False
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
         self._started = time.time()
-        size = self.table.layout.size
-        super().__init__(num_envs, observation_space(size), spaces.Discrete(NUM_ACTIONS))
+        space = observation_space(self.table.layout, dtype)
+        super().__init__(num_envs, space, spaces.Discrete(NUM_ACTIONS))
         if seed is not None:
             self.seed(seed)
 
-    def reset(self) -> npt.NDArray[np.float32]:
+    def reset(self) -> Observations:
         """Begin all games anew; from the seeds given to `seed`, if there are any."""
         for i, seed in enumerate(self._seeds):
             if seed is not None:
                 self.table.seed(i, seed)
-            self.table.reset(i, self._options[i].get("deal"))
-            self.reset_infos[i] = {"seat": int(self.table.seats[i])}
+        self.table.reset(self._all, [options.get("deal") for options in self._options])
+        self.reset_infos = [{"seat": seat} for seat in self.table.seats.tolist()]
         self._begun = True
         self._returns[:] = 0
         self._lengths[:] = 0
@@ -90,15 +96,9 @@ class GardieniiVecEnv(VecEnv):
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
         """Take the learners' actions, shape (num_envs,), whole numbers; OptionError for others."""
-        given = np.asarray(actions)
-        if given.shape != self._actions.shape or given.dtype.kind not in "iu":
-            raise OptionError(
-                f"actions: shape {given.shape} and type {given.dtype}; expected whole numbers, shape "
-                f"{self._actions.shape}."
-            )
+        self._actions[:] = check_actions(actions, self.num_envs)
         if not self._begun:
             raise OptionError("step: the games were not begun; call reset().")
-        self._actions[:] = given
 
     def step_wait(self) -> VecEnvStepReturn:
         """Do them. Returns observations, rewards (float32), dones (bool) and infos."""
@@ -109,7 +109,8 @@ class GardieniiVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._returns += table.rewards
         self._lengths += 1
-        for i in np.flatnonzero(dones).tolist():
+        ended = np.flatnonzero(dones)
+        for i in ended.tolist():
             infos[i] = {
                 **table.info(i),
                 "terminal_observation": table.observations[i].copy(),
@@ -120,10 +121,12 @@ class GardieniiVecEnv(VecEnv):
                     "t": round(time.time() - self._started, 6),
                 },
             }
-            self._returns[i] = 0
-            self._lengths[i] = 0
-            table.reset(i)
-            self.reset_infos[i] = {"seat": int(table.seats[i])}
+        if ended.size:
+            self._returns[ended] = 0
+            self._lengths[ended] = 0
+            table.reset(ended)
+            for i in ended.tolist():
+                self.reset_infos[i] = {"seat": int(table.seats[i])}
         return table.observations.copy(), rewards, dones, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

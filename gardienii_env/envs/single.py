@@ -18,20 +18,46 @@ from gardienii_env.envs.learner import ILLEGAL_ACTIONS, IllegalAction, LearnerTa
 from gardienii_env.envs.outcome import Reward
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
-from gardienii_env.observation import View
+from gardienii_env.observation import Layout, Observations, ObservationType, View
 from gardienii_env.rules.actions import NUM_ACTIONS, action_id
 from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
 
-__all__ = ["GardieniiSingleEnv", "observation_space"]
+__all__ = [
+    "GardieniiSingleEnv",
+    "check_illegal_action",
+    "check_render_mode",
+    "observation_space",
+]
+
+RENDER_MODES = ["ansi"]
+
+ONE = np.zeros(1, np.int64)
+"""The only game, as an index."""
 
 
-def observation_space(size: int) -> spaces.Space[Any]:
-    """The space of flat observations of a length."""
-    return spaces.Box(0.0, 1.0, (size,), np.float32)
+def observation_space(parts: Layout, dtype: ObservationType = "float32") -> spaces.Space[Any]:
+    """The space of flat observations: float32 in [0, 1], or uint8 up to the scale of each place."""
+    if dtype == "uint8":
+        return spaces.Box(np.zeros_like(parts.scales), parts.scales.copy(), dtype=np.uint8)
+    return spaces.Box(0.0, 1.0, (parts.size,), np.float32)
 
 
-class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
+def check_illegal_action(illegal_action: IllegalAction) -> IllegalAction:
+    """What is done about illegal actions; OptionError if it is not known."""
+    if illegal_action not in ILLEGAL_ACTIONS:
+        raise OptionError(one_of("illegal_action:", illegal_action, ILLEGAL_ACTIONS))
+    return illegal_action
+
+
+def check_render_mode(render_mode: str | None) -> str | None:
+    """The render mode; OptionError if there is none such."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise OptionError(one_of("render_mode:", render_mode, RENDER_MODES))
+    return render_mode
+
+
+class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
     """One seat of the game as a Gymnasium environment; registered as `Gardienii-v0`.
 
     Args:
@@ -45,18 +71,19 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
         illegal_action: `terminate` (reward -1, the episode is over) or `raise` (IllegalActionError,
             nothing changes).
         render_mode: None or `ansi`: the board as text, as the learner sees it (extra `render`).
+        dtype: of the observations: `float32`, or `uint8`, the counts before scaling.
 
-    Observation: shape (layout(num_players, view).size,), float32 in [0, 1]; see
-    `gardienii_env.layout`. Action: 0-72, see `gardienii_env.ACTIONS`. `action_masks()` and
-    `info["action_mask"]`: shape (73,), 1 where legal (bool and int8); all ones when the episode is
-    over. `info["seat"]` is the learner's seat; at the end `info` also has `end`, `turns`, `points` (by
-    source), `score`, `winner`, `payoff`.
+    Observation: shape (layout(num_players, view).size,), float32 in [0, 1] (uint8 times the layout's
+    `factors` is the same to the last bit); see `gardienii_env.layout`. Action: 0-72, see
+    `gardienii_env.ACTIONS`. `action_masks()` and `info["action_mask"]`: shape (73,), 1 where legal (bool
+    and int8); all ones when the episode is over. `info["seat"]` is the learner's seat; at the end `info`
+    also has `end`, `turns`, `points` (by source), `score`, `winner`, `payoff`.
 
     `reset(options={"deal": ...})` deals a given deal (see `docs/rules.md`). Without a seed, `reset`
     deals the next game of the sequence that the last seed began.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -68,22 +95,19 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
         seat: int | None = None,
         illegal_action: IllegalAction = "terminate",
         render_mode: str | None = None,
+        dtype: ObservationType = "float32",
     ) -> None:
-        if illegal_action not in ILLEGAL_ACTIONS:
-            raise OptionError(one_of("illegal_action:", illegal_action, ILLEGAL_ACTIONS))
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise OptionError(one_of("render_mode:", render_mode, self.metadata["render_modes"]))
-        self.table = LearnerTable(1, opponents, num_players, ruleset, view, reward, seat)
-        self.observation_space = observation_space(self.table.layout.size)
+        self.illegal_action = check_illegal_action(illegal_action)
+        self.render_mode = check_render_mode(render_mode)
+        self.table = LearnerTable(1, opponents, num_players, ruleset, view, reward, seat, dtype)
+        self.observation_space = observation_space(self.table.layout, dtype)
         self.action_space = spaces.Discrete(NUM_ACTIONS)
-        self.illegal_action = illegal_action
-        self.render_mode = render_mode
         self._action = np.zeros(1, np.int64)
         self._playing = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+    ) -> tuple[Observations, dict[str, Any]]:
         """Begin an episode. Options other than `deal` are ignored.
 
         Raises OptionError for a wrong seed and DealError for a wrong deal; then no episode is on.
@@ -93,13 +117,14 @@ class GardieniiSingleEnv(gym.Env[npt.NDArray[np.float32], np.int64]):
         self._playing = False
         if seed is not None:
             self.table.seed(0, seed)
-        self.table.reset(0, (options or {}).get("deal"))
+        deal = (options or {}).get("deal")
+        self.table.reset(ONE, None if deal is None else [deal])
         self._playing = True
         return self.table.observations[0].copy(), self._info()
 
     def step(
         self, action: int | np.integer[Any]
-    ) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    ) -> tuple[Observations, float, bool, bool, dict[str, Any]]:
         """Do the learner's action and let the opponents play. Raises OptionError before `reset`."""
         table = self.table
         if not self._playing:

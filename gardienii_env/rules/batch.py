@@ -39,11 +39,16 @@ class Batch:
 
     def deal(self, i: int) -> None:
         """Deal game i with the generator in its state (`states[i]["rng"]`), which moves on."""
-        engine.deal(self.rules, self.states, self.masks, i, self.num_players)
+        engine.deal(self.rules, self.states, i, self.num_players)
+        self.write_mask(i)
 
     def apply(self, i: int, action: int) -> None:
         """Do an action in game i, which must be legal (`masks[i, action] == 1`)."""
-        engine.apply(self.rules, self.states, self.masks, i, action)
+        apply_one(self.rules, self.states, self.masks, i, action)
+
+    def write_mask(self, i: int) -> None:
+        """Write `masks[i]` anew, after game i was changed by something else than the methods here."""
+        engine.write_mask(self.states, self.masks, i)
 
     def apply_all(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
         """Do the legal action `actions[k]` in game `games[k]`, for all k; both shape (k,), int64."""
@@ -62,6 +67,13 @@ class Batch:
 
 
 @compiled
+def apply_one(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, action: int) -> None:
+    """Do an action in game i."""
+    engine.apply(rules, states, i, action)
+    engine.write_mask(states, masks, i)
+
+
+@compiled
 def apply_all(
     rules: npt.NDArray[np.void],
     states: States,
@@ -71,7 +83,7 @@ def apply_all(
 ) -> None:
     """Do `actions[k]` in game `games[k]`, for all k."""
     for k in range(games.size):
-        engine.apply(rules, states, masks, games[k], actions[k])
+        apply_one(rules, states, masks, games[k], actions[k])
 
 
 def _restore(ruleset: Ruleset, num_players: int, states: bytes, masks: bytes) -> Batch:

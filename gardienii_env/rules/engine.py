@@ -1,10 +1,10 @@
 """The rules of play, compiled. Read it beside `docs/rules.md`: sections and names are the same.
 
-All functions work on one game: a record `s` of `STATE` under a ruleset record `r` of `RULES`. The
-four at the end (`deal`, `deal_given`, `legal`, `apply`) take arrays and an index, which is how they
-are called from Python: `states[i]` is the game, `masks[i]` receives what is legal for the seat to
-decide. After each of them a seat has at least two legal actions, or the game is over: a decision
-with a single legal action has been made.
+All functions work on one game: a record `s` of `STATE` under a ruleset record `r` of `RULES`. `deal`,
+`start`, `apply` and `write_mask` take arrays and an index, which is how they are called from Python:
+`states[i]` is the game. After each of the first three a seat has at least two legal actions, or the
+game is over: a decision with a single legal action has been made. What is legal is kept in the state
+as a bit set (field `legal`, see `action_at`).
 
 What is not here: names of actions (`actions`), what a seat may see (`observation`), chance other
 than the deal (`hidden`).
@@ -19,13 +19,14 @@ import numpy.typing as npt
 
 from gardienii_env.rules.actions import (
     COLUMN_LEFT,
-    COLUMN_RIGHT,
     MODIFY,
+    NUM_ACTIONS,
     PASS,
     PLAY,
     SLOTS_PER_SIDE,
     TAKE,
 )
+from gardienii_env.rules.bits import lowest_bit
 from gardienii_env.rules.cards import (
     DARK,
     LEFT,
@@ -35,7 +36,7 @@ from gardienii_env.rules.cards import (
     SET_CARDS,
     SIDE,
 )
-from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.jit import compiled, inlined
 from gardienii_env.rules.random import shuffle
 from gardienii_env.rules.ruleset import MAX_CARDS, PIECE_HIGHEST, PIECE_LOWEST
 from gardienii_env.rules.state import (
@@ -54,7 +55,7 @@ from gardienii_env.rules.state import (
     top_back,
 )
 
-__all__ = ["Masks", "apply", "deal", "legal", "num_amulets", "start"]
+__all__ = ["Masks", "action_at", "apply", "deal", "num_amulets", "start", "write_mask"]
 
 Masks = npt.NDArray[np.int8]
 """Legal actions of a batch: shape (games, 73), int8, 1 where legal."""
@@ -62,11 +63,19 @@ Masks = npt.NDArray[np.int8]
 PIECES_PER_AMULET = 3
 SET_SIZE = SET_CARDS.shape[1]
 
+# Bits of what a step offers: see `action_at`.
+PASS_BIT = 1
+CARD_BIT = 2
+BOTH_ENDS = 3
+ON_RIGHT = sum(CARD_BIT << card for card in range(NUM_CARDS) if SIDE[card] == RIGHT)
+FIRST_ACTION = np.array([TAKE, MODIFY - 1, PLAY - 1, COLUMN_LEFT, 0])
+"""The action of the lowest bit, by step."""
+
 # -- set-up ----------------------------------------------------------------------------------------
 
 
 @compiled
-def deal(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, players: int) -> None:
+def deal(rules: npt.NDArray[np.void], states: States, i: int, players: int) -> None:
     """Set up game i for a number of players with the generator in its state, and begin.
 
     All chance of the game is here: the shuffles are drawn in the order in which they are written.
@@ -107,11 +116,11 @@ def deal(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, play
     for k in range(r["pearls"]):
         s["pearls"][k] = r["pearl_points"][cards[k]]
 
-    start(rules, states, masks, i)
+    start(rules, states, i)
 
 
 @compiled
-def start(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int) -> None:
+def start(rules: npt.NDArray[np.void], states: States, i: int) -> None:
     """Lay out what is open and begin the first turn, once decks, hands, pieces and pearls are dealt."""
     r, s = rules[0], states[i]
     s["bank_crystals"] = r["crystals"]
@@ -127,7 +136,7 @@ def start(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int) -> 
         for k in range(seat):
             s["unseen"][s["unknown"][seat, k]] -= 1
     begin_turn(r, s)
-    decide_forced(rules, states, masks, i)
+    settle(r, s)
 
 
 @compiled
@@ -144,11 +153,13 @@ def clear(s: np.void, players: int) -> None:
     s["deck_size"][:] = 0
     s["deck_laid"][:] = 0
     s["hand"][:] = 0
+    s["hand_size"][:] = 0
     s["unknown"][:] = -1
     s["column"][:] = -1
     s["column_cards"][:] = 0
     s["pieces"][:] = 0
     s["pearl_owner"][:] = -1
+    s["num_pearls"][:] = 0
     s["crystals"][:] = 0
     s["eggs"][:] = 0
     s["crest"][:] = -1
@@ -168,10 +179,10 @@ def pile(counts: npt.NDArray[Any], cards: npt.NDArray[np.int8]) -> int:
     return size
 
 
-@compiled
+@inlined
 def deal_starting_card(s: np.void, seat: int, card: int) -> None:
     """Give a starting card: the others don't know which."""
-    s["hand"][seat, card] += 1
+    put_in_hand(s, seat, card)
     for k in range(s["unknown"].shape[1]):
         if s["unknown"][seat, k] < 0:
             s["unknown"][seat, k] = card
@@ -181,7 +192,7 @@ def deal_starting_card(s: np.void, seat: int, card: int) -> None:
 # -- the decks -------------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def draw_card(s: np.void, side: int) -> int:
     """Turn up the top card of a side's deck; -1 where the deck is empty."""
     if s["deck_size"][side] == 0:
@@ -197,10 +208,18 @@ def draw_card(s: np.void, side: int) -> int:
     return card
 
 
-@compiled
+@inlined
+def put_in_hand(s: np.void, player: int, card: int) -> None:
+    """A card comes into a hand."""
+    s["hand"][player, card] += 1
+    s["hand_size"][player] += 1
+
+
+@inlined
 def leave_hand(s: np.void, player: int, card: int) -> None:
     """A card leaves a hand, seen by all: one known to be there, or else one that was not."""
     s["hand"][player, card] -= 1
+    s["hand_size"][player] -= 1
     unknown = 0
     where = -1
     for k in range(s["unknown"].shape[1]):
@@ -214,7 +233,7 @@ def leave_hand(s: np.void, player: int, card: int) -> None:
 # -- step 1: take ----------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def may_take(r: np.void, s: np.void) -> bool:
     """Up to the limit freely, beyond it while crystals may and can be paid."""
     if s["taken"] < r["take_limit"]:
@@ -222,7 +241,17 @@ def may_take(r: np.void, s: np.void) -> bool:
     return bool(s["paid"] < r["crystals_per_turn"] and s["crystals"][s["player"]] > 0)
 
 
-@compiled
+@inlined
+def legal_takes(s: np.void) -> int:
+    """The slots that hold a card, as the bit set that the step offers."""
+    bits = 0
+    for slot in range(2 * SLOTS_PER_SIDE):
+        if s["supply"][slot // SLOTS_PER_SIDE, slot % SLOTS_PER_SIDE] >= 0:
+            bits |= 1 << slot
+    return bits
+
+
+@inlined
 def take(r: np.void, s: np.void, slot: int) -> None:
     """Take a card of the supply, paying beyond the limit; the slot is refilled at once."""
     player = s["player"]
@@ -231,7 +260,7 @@ def take(r: np.void, s: np.void, slot: int) -> None:
         s["bank_crystals"] += 1
         s["paid"] += 1
     side, place = slot // SLOTS_PER_SIDE, slot % SLOTS_PER_SIDE
-    s["hand"][player, s["supply"][side, place]] += 1
+    put_in_hand(s, player, s["supply"][side, place])
     s["taken"] += 1
     s["supply"][side, place] = draw_card(s, side)  # an empty deck leaves the slot empty for good
 
@@ -239,14 +268,30 @@ def take(r: np.void, s: np.void, slot: int) -> None:
 # -- step 2: modify --------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def may_modify(r: np.void, s: np.void, side: int) -> bool:
     """At most one card a side, and no more than the ruleset allows in a turn."""
     laid = s["laid"][0] + s["laid"][1]
     return bool(laid < r["modifications_per_turn"] and s["laid"][side] == 0)
 
 
-@compiled
+@inlined
+def legal_modifications(r: np.void, s: np.void, player: int) -> int:
+    """The cards of the hand that may be laid now, as the bit set that the step offers."""
+    may_left, may_right = may_modify(r, s, LEFT), may_modify(r, s, RIGHT)
+    bits = 0
+    if may_left or may_right:
+        for card in range(NUM_CARDS):
+            if s["hand"][player, card] > 0:
+                bits |= CARD_BIT << card
+        if not may_left:
+            bits &= ON_RIGHT
+        if not may_right:
+            bits &= ~ON_RIGHT
+    return bits
+
+
+@inlined
 def modify(s: np.void, card: int) -> None:
     """Lay a card of the hand on the deck of its side: the spell changes."""
     side = int(SIDE[card])
@@ -260,7 +305,7 @@ def modify(s: np.void, card: int) -> None:
 # -- step 3: play ----------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def column_is_closed(r: np.void, s: np.void, player: int, colour: int) -> bool:
     """With `enclosed_columns_close`: the column has a neighbour on both sides."""
     if not r["enclosed_columns_close"]:
@@ -269,38 +314,34 @@ def column_is_closed(r: np.void, s: np.void, player: int, colour: int) -> bool:
     return bool(0 < place < NUM_COLOURS - 1 and s["column"][player, place + 1] >= 0)
 
 
-@compiled
+@inlined
 def may_play(r: np.void, s: np.void, player: int) -> bool:
     """The spell is complete and the column of its colour takes dragons."""
     return spell_is_complete(s) and not column_is_closed(r, s, player, top_back(s, RIGHT))
 
 
-@compiled
-def legal_plays(s: np.void, player: int, mask: npt.NDArray[np.int8]) -> int:
-    """Mark the cards that may be played next; how many they are.
+@inlined
+def legal_plays(s: np.void, player: int) -> int:
+    """The cards that may be played next, as the bit set that the step offers.
 
     A set is played in ascending order of card type; a card is offered only if the hand holds enough
     cards from its type upwards to complete the set.
     """
     opened = int(s["opened"])
-    lowest = s["open"][opened - 1] if opened > 0 else 0
+    lowest = int(s["open"][opened - 1]) if opened > 0 else 0
     needed = top_back(s, LEFT) - opened
     colour = top_back(s, RIGHT)
-    count = 0
+    bits = 0
     cards_above = 0
     for k in range(SET_SIZE - 1, -1, -1):
-        card = SET_CARDS[colour, k]
-        if card < lowest:
-            break
-        held = s["hand"][player, card]
+        card = int(SET_CARDS[colour, k])
+        held = s["hand"][player, card] if card >= lowest else 0
         cards_above += held
-        if held > 0 and cards_above >= needed:
-            mask[PLAY + card] = 1
-            count += 1
-    return count
+        bits |= (held > 0 and cards_above >= needed) << card
+    return bits * CARD_BIT
 
 
-@compiled
+@inlined
 def play(r: np.void, s: np.void, card: int) -> None:
     """Play one card of a set; the last one completes it."""
     player = s["player"]
@@ -321,7 +362,7 @@ def play(r: np.void, s: np.void, card: int) -> None:
         s["step"] = COLUMN
 
 
-@compiled
+@inlined
 def place_column(r: np.void, s: np.void, at_left: bool) -> None:
     """Start the third or fourth column at the end that the player chose."""
     column = s["column"][s["player"]]
@@ -334,7 +375,7 @@ def place_column(r: np.void, s: np.void, at_left: bool) -> None:
     finish_set(r, s)
 
 
-@compiled
+@inlined
 def num_columns(s: np.void, player: int) -> int:
     """How many columns the player has."""
     columns = 0
@@ -343,7 +384,7 @@ def num_columns(s: np.void, player: int) -> int:
     return columns
 
 
-@compiled
+@inlined
 def finish_set(r: np.void, s: np.void) -> None:
     """The open cards go to their column, the prize is paid, and the next player follows."""
     player = s["player"]
@@ -359,7 +400,7 @@ def finish_set(r: np.void, s: np.void) -> None:
     follow(r, s)
 
 
-@compiled
+@inlined
 def fold_set(s: np.void) -> None:
     """No set lies open."""
     s["opened"] = 0
@@ -369,7 +410,7 @@ def fold_set(s: np.void) -> None:
 # -- step 4: prize ---------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def pay_prize(r: np.void, s: np.void, player: int, number: int) -> None:
     """The prize of a number; what the bank no longer has is not given."""
     give_piece(r, s, player, r["prize_piece"][number])
@@ -381,10 +422,11 @@ def pay_prize(r: np.void, s: np.void, player: int, number: int) -> None:
     s["eggs"][player] += eggs
     dragons = min(int(r["prize_dark_dragons"][number]), int(s["bank_dark_dragons"]))
     s["bank_dark_dragons"] -= dragons
-    s["hand"][player, DARK] += dragons
+    for _ in range(dragons):
+        put_in_hand(s, player, DARK)
 
 
-@compiled
+@inlined
 def give_piece(r: np.void, s: np.void, player: int, which: int) -> None:
     """The lowest or highest amulet piece left, and a pearl when it completes an amulet."""
     value = -1
@@ -397,10 +439,11 @@ def give_piece(r: np.void, s: np.void, player: int, which: int) -> None:
     s["pieces"][player, value] += 1
     if num_pieces(s, player) % PIECES_PER_AMULET == 0 and s["pearls_given"] < r["pearls"]:
         s["pearl_owner"][s["pearls_given"]] = player
+        s["num_pearls"][player] += 1
         s["pearls_given"] += 1
 
 
-@compiled
+@inlined
 def give_crest(r: np.void, s: np.void, player: int) -> None:
     """The highest crest left, for columns of all four colours."""
     if s["crests_given"] < r["crests"]:
@@ -408,7 +451,7 @@ def give_crest(r: np.void, s: np.void, player: int) -> None:
         s["crests_given"] += 1
 
 
-@compiled
+@inlined
 def num_pieces(s: np.void, player: int) -> int:
     """How many amulet pieces the player has."""
     pieces = 0
@@ -417,7 +460,7 @@ def num_pieces(s: np.void, player: int) -> int:
     return pieces
 
 
-@compiled
+@inlined
 def num_amulets(s: np.void, player: int) -> int:
     """How many amulets the player has completed."""
     return num_pieces(s, player) // PIECES_PER_AMULET
@@ -426,16 +469,22 @@ def num_amulets(s: np.void, player: int) -> int:
 # -- step 5: follow, and the end -------------------------------------------------------------------
 
 
-@compiled
+@inlined
+def next_seat(s: np.void, seat: int) -> int:
+    """The seat to the left of a seat."""
+    return seat + 1 if seat + 1 < s["num_players"] else 0
+
+
+@inlined
 def follow(r: np.void, s: np.void) -> None:
     """The next player clockwise may play with the spell as it stands; after the last, the turn ends."""
     s["step"] = PLAY_STEP
-    s["player"] = (s["player"] + 1) % s["num_players"]
+    s["player"] = next_seat(s, s["player"])
     if s["player"] == s["active"]:
         end_turn(r, s)
 
 
-@compiled
+@inlined
 def end_turn(r: np.void, s: np.void) -> None:
     """Check for the end by amulets; otherwise the turn passes to the left."""
     s["turns"] += 1
@@ -446,30 +495,25 @@ def end_turn(r: np.void, s: np.void) -> None:
         end_game(s, END_AMULETS)
         return
     previous = s["active"]
-    s["active"] = (previous + 1) % s["num_players"]
+    s["active"] = next_seat(s, previous)
     begin_turn(r, s)
     if s["step"] == OVER:
         s["active"] = previous  # the turn did not begin
 
 
-@compiled
+@inlined
 def begin_turn(r: np.void, s: np.void) -> None:
     """Begin a turn, unless no card is left to take or all turns have been played."""
     s["player"] = s["active"]
     s["step"] = TAKE_STEP
     clear_turn(s)
-    cards = 0
-    for side in range(2):
-        for place in range(SLOTS_PER_SIDE):
-            if s["supply"][side, place] >= 0:
-                cards += 1
-    if cards == 0:
+    if legal_takes(s) == 0:
         end_game(s, END_SUPPLY)
     elif s["turns"] >= r["turn_limit"]:
         end_game(s, END_TURN_LIMIT)
 
 
-@compiled
+@inlined
 def clear_turn(s: np.void) -> None:
     """Nothing has been taken, paid, laid or opened."""
     s["taken"] = 0
@@ -478,7 +522,7 @@ def clear_turn(s: np.void) -> None:
     fold_set(s)
 
 
-@compiled
+@inlined
 def end_game(s: np.void, end: int) -> None:
     """Nobody decides any more."""
     clear_turn(s)
@@ -490,44 +534,35 @@ def end_game(s: np.void, end: int) -> None:
 # -- decisions -------------------------------------------------------------------------------------
 
 
-@compiled
-def legal(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int) -> int:
-    """Write the legal actions of game i into `masks[i]`; how many they are (0 when it is over)."""
-    r, s, mask = rules[0], states[i], masks[i]
-    mask[:] = 0
-    player = s["player"]
+@inlined
+def action_at(s: np.void, bit: int) -> int:
+    """The action that a bit of `legal` stands for in the step of the game; bits are in order of ids.
+
+    Step take: bits 0-3 are the slots, bit 4 is `pass`. Steps modify and play: bit 0 is `pass`, bit
+    1 + type index a card. Step column: bit 0 is the left end, bit 1 the right.
+    """
     step = s["step"]
-    count = 0
-    if step == OVER:
-        return 0
-    if step == COLUMN:
-        mask[COLUMN_LEFT] = 1
-        mask[COLUMN_RIGHT] = 1
-        return 2
+    return PASS if step == PLAY_STEP and bit == 0 else int(FIRST_ACTION[step]) + bit
+
+
+@inlined
+def legal_actions(r: np.void, s: np.void) -> int:
+    """What the seat to decide may do now, as the bit set of `action_at`; 0 when the game is over."""
+    step = s["step"]
+    player = s["player"]
     if step == TAKE_STEP:
-        if may_take(r, s):
-            for slot in range(2 * SLOTS_PER_SIDE):
-                if s["supply"][slot // SLOTS_PER_SIDE, slot % SLOTS_PER_SIDE] >= 0:
-                    mask[TAKE + slot] = 1
-                    count += 1
-        if s["taken"] == 0:  # the first card is compulsory
-            return count
-    elif step == MODIFY_STEP:
-        for side in range(2):
-            if may_modify(r, s, side):
-                for card in range(NUM_CARDS):
-                    if SIDE[card] == side and s["hand"][player, card] > 0:
-                        mask[MODIFY + card] = 1
-                        count += 1
-    elif s["opened"] > 0:  # a set once begun is completed
-        return legal_plays(s, player, mask)
-    elif may_play(r, s, player):
-        count += legal_plays(s, player, mask)
-    mask[PASS] = 1
-    return count + 1
+        bits = legal_takes(s) if may_take(r, s) else 0
+        return bits if s["taken"] == 0 else bits | 1 << PASS  # the first card is compulsory
+    if step == MODIFY_STEP:
+        return legal_modifications(r, s, player) | PASS_BIT
+    if step == PLAY_STEP:
+        if s["opened"] > 0:  # a set once begun is completed
+            return legal_plays(s, player)
+        return PASS_BIT | (legal_plays(s, player) if may_play(r, s, player) else 0)
+    return BOTH_ENDS if step == COLUMN else 0
 
 
-@compiled
+@inlined
 def carry_out(r: np.void, s: np.void, action: int) -> None:
     """Do one legal action."""
     if action == PASS:
@@ -547,21 +582,34 @@ def carry_out(r: np.void, s: np.void, action: int) -> None:
         place_column(r, s, action == COLUMN_LEFT)
 
 
-@compiled
-def decide_forced(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int) -> None:
+@inlined
+def settle(r: np.void, s: np.void) -> None:
     """Make the decisions that leave no choice, until a seat has one or the game is over."""
-    while legal(rules, states, masks, i) == 1:
-        action = 0
-        while masks[i, action] == 0:
-            action += 1
-        carry_out(rules[0], states[i], action)
+    bits = legal_actions(r, s)
+    while bits != 0 and bits & (bits - 1) == 0:
+        carry_out(r, s, action_at(s, lowest_bit(bits)))
+        bits = legal_actions(r, s)
+    s["legal"] = bits
 
 
-@compiled
-def apply(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, action: int) -> None:
-    """Do a legal action in game i, then the forced ones; `masks[i]` is what is legal after them.
+@inlined
+def apply(rules: npt.NDArray[np.void], states: States, i: int, action: int) -> None:
+    """Do a legal action in game i, then the forced ones.
 
-    Legality is the caller's to check (`masks[i, action] == 1`): an illegal action breaks the game.
+    Legality is the caller's to check: an illegal action breaks the game.
     """
-    carry_out(rules[0], states[i], action)
-    decide_forced(rules, states, masks, i)
+    r, s = rules[0], states[i]
+    carry_out(r, s, action)
+    settle(r, s)
+
+
+@inlined
+def write_mask(states: States, masks: Masks, i: int) -> None:
+    """Write what is legal in game i into `masks[i]`: 1 where legal; all 0 when it is over."""
+    s, mask = states[i], masks[i]
+    for action in range(NUM_ACTIONS):
+        mask[action] = 0
+    bits = s["legal"]
+    while bits != 0:
+        mask[np.uint64(action_at(s, lowest_bit(bits)))] = 1
+        bits &= bits - 1

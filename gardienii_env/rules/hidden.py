@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.rules.engine import Masks, legal, pile
+from gardienii_env.rules.bits import count_bits
+from gardienii_env.rules.engine import legal_actions, pile
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import draw_below, shuffle
 from gardienii_env.rules.ruleset import MAX_CARDS, MAX_PEARLS
@@ -15,7 +16,7 @@ __all__ = ["resample"]
 
 
 @compiled
-def resample(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, seat: int) -> None:
+def resample(rules: npt.NDArray[np.void], states: States, i: int, seat: int) -> None:
     """Replace what `seat` cannot know of game i by a draw, in place.
 
     Drawn uniformly among the deals that agree with all that a player in this seat knows who forgets
@@ -23,15 +24,16 @@ def resample(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, 
     both decks below the cards that players laid. The back of the highest card that was not laid is
     known and kept. If another seat decides, its cards are drawn so that it has a decision.
 
-    Uses the generator in the state: set `states[i]["rng"]` first. `masks[i]` is written anew.
+    Uses the generator in the state: set `states[i]["rng"]` first.
     """
-    s = states[i]
-    resample_pearls(rules[0], s, seat)
+    r, s = rules[0], states[i]
+    resample_pearls(r, s, seat)
     for side in range(2):
         resample_deck(s, side)
     while True:
         resample_starting_cards(s, seat)
-        if legal(rules, states, masks, i) > 1 or s["step"] == OVER or s["player"] == seat:
+        s["legal"] = legal_actions(r, s)
+        if count_bits(s["legal"]) > 1 or s["step"] == OVER or s["player"] == seat:
             return
 
 

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["compiled", "compiled_modular"]
+__all__ = ["compiled", "compiled_parallel", "inlined", "inlined_modular"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,18 +40,35 @@ SOURCES_DIGEST = _digest_sources()
 
 def compiled(function: F) -> F:
     """Compile `function` with numba on its first call and keep the machine code on disk."""
+    return _compiled(function, _nrt=True)
+
+
+def inlined(function: F) -> F:
+    """As `compiled`, for a part of larger functions: its code becomes part of theirs.
+
+    A call would cost more than what most of these do.
+    """
+    return _compiled(function, forceinline=True, _nrt=False)
+
+
+def _compiled(function: F, **options: Any) -> F:
     try:
-        result: Any = numba.njit(cache=True, nogil=True)(function)
+        result: Any = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no folder to keep machine code in
-        return cast("F", numba.njit(nogil=True)(function))
+        return cast("F", numba.njit(nogil=True, **options)(function))
     if result is not function:
         result._cache._cache_file._source_stamp = SOURCES_DIGEST
     return cast("F", result)
 
 
-def compiled_modular(function: F) -> F:
-    """As `compiled`, for arithmetic modulo 2**64: as plain Python it does not warn of overflow."""
-    result = compiled(function)
+def compiled_parallel(function: F) -> F:
+    """As `compiled`, for a function that divides its games among threads with `numba.prange`."""
+    return _compiled(function, parallel=True)
+
+
+def inlined_modular(function: F) -> F:
+    """As `inlined`, for arithmetic modulo 2**64: as plain Python it does not warn of overflow."""
+    result = inlined(function)
     return np.errstate(over="ignore")(function) if result is function else result
 
 

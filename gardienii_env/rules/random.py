@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.errors import OptionError, as_index, shown
-from gardienii_env.rules.jit import compiled, compiled_modular
+from gardienii_env.rules.jit import compiled, inlined, inlined_modular
 
 __all__ = ["check_seed", "draw_below", "seed_streams", "shuffle"]
 
@@ -42,7 +42,7 @@ def seed_streams(seed: int | None, streams: int) -> npt.NDArray[np.uint64]:
     return np.random.SeedSequence(check_seed(seed)).generate_state(streams, np.uint64).astype(np.uint64)
 
 
-@compiled_modular
+@inlined_modular
 def draw(s: np.void) -> np.uint64:
     """The next 64 random bits of the generator in `s["rng"]`."""
     x = s["rng"] + GAMMA
@@ -52,7 +52,7 @@ def draw(s: np.void) -> np.uint64:
     return np.uint64(x ^ (x >> S31))
 
 
-@compiled
+@inlined
 def draw_below(s: np.void, n: int) -> int:
     """A whole number from 0 to n - 1, each equally likely (n from 1 to 2**31)."""
     bound = np.uint64(n)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gardienii_env.rules.actions import SLOTS_PER_SIDE
 from gardienii_env.rules.cards import BACK, LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS
-from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.jit import inlined
 from gardienii_env.rules.ruleset import MAX_CARDS, MAX_PEARLS, MAX_PIECE_VALUES, MAX_PLAYERS
 
 __all__ = [
@@ -52,6 +52,7 @@ UNKNOWN_CARDS = MAX_PLAYERS - 1
 STATE = np.dtype(
     [
         ("rng", np.uint64),  # generator for the next deal
+        ("legal", np.int64),  # what the seat to decide may do: see engine.action_at
         ("dragon_points", np.int16, MAX_PLAYERS),  # values of the cards played
         ("turns", np.int16),  # turns begun and finished
         ("pearls", np.int16, MAX_PEARLS),  # points, in the order in which they are taken
@@ -70,12 +71,14 @@ STATE = np.dtype(
         ("deck_size", np.int8, 2),
         ("deck_laid", np.int8, 2),  # how many cards on top were laid by players
         ("hand", np.int8, (MAX_PLAYERS, NUM_CARDS)),  # count by card type
+        ("hand_size", np.int8, MAX_PLAYERS),
         ("unknown", np.int8, (MAX_PLAYERS, UNKNOWN_CARDS)),  # types in hand that others don't know
         ("unseen", np.int8, NUM_CARDS),  # copies that nobody has seen: in the decks, not dealt
         ("column", np.int8, (MAX_PLAYERS, NUM_COLOURS)),  # colours, left to right
         ("column_cards", np.int8, (MAX_PLAYERS, NUM_COLOURS)),  # number of cards by colour
         ("pieces", np.int8, (MAX_PLAYERS, MAX_PIECE_VALUES)),  # count by piece value
         ("pearl_owner", np.int8, MAX_PEARLS),  # seat that took each pearl, or -1
+        ("num_pearls", np.int8, MAX_PLAYERS),
         ("crystals", np.int8, MAX_PLAYERS),
         ("eggs", np.int8, MAX_PLAYERS),
         ("crest", np.int8, MAX_PLAYERS),  # index into the ruleset's crests, or -1
@@ -94,7 +97,7 @@ States = npt.NDArray[np.void]
 """An array of `STATE` records."""
 
 
-@compiled
+@inlined
 def deck_place(side: int, height: int) -> int:
     """Where in `deck` the card at that height (0 is the bottom) of a side's deck is kept.
 
@@ -104,7 +107,7 @@ def deck_place(side: int, height: int) -> int:
     return height if side == LEFT else MAX_CARDS - 1 - height
 
 
-@compiled
+@inlined
 def back_of(s: np.void, side: int, height: int) -> int:
     """The back of the card at that height of a side's deck; -1 where there is none."""
     if height < 0 or height >= s["deck_size"][side]:
@@ -112,19 +115,19 @@ def back_of(s: np.void, side: int, height: int) -> int:
     return int(BACK[s["deck"][deck_place(side, height)]])
 
 
-@compiled
+@inlined
 def top_back(s: np.void, side: int) -> int:
     """The back of the top card of a side's deck (a number or a colour); -1 where it is empty."""
     return back_of(s, side, s["deck_size"][side] - 1)
 
 
-@compiled
+@inlined
 def spell_is_complete(s: np.void) -> bool:
     """Whether both decks show a page."""
     return bool(s["deck_size"][0] > 0 and s["deck_size"][1] > 0)
 
 
-@compiled
+@inlined
 def column_place(s: np.void, player: int, colour: int) -> int:
     """Where in the player's tableau the column of a colour stands, from the left; -1: nowhere."""
     for place in range(NUM_COLOURS):

@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from helpers import POLICIES, play
 from positions import columns, hand, may, position
-from rulesets import COMBINATIONS, NO_PRIZES, varied
+from rulesets import COMBINATIONS, NO_PRIZES, VARIATIONS, varied
 
 from gardienii_env import Game, Ruleset
-from gardienii_env.agents import make_agent, make_agents, new_streams
+from gardienii_env.agents import greedy, make_agent, make_agents, new_streams
 from gardienii_env.arena import duplicate_match
-from gardienii_env.rules.cards import CARD_INDEX
-from gardienii_env.rules.ruleset import SHIPPED
-from gardienii_env.rules.state import deck_place
+from gardienii_env.rules.cards import (
+    BACK,
+    CARD_INDEX,
+    DARK,
+    FRONT,
+    LEFT,
+    NUM_CARDS,
+    NUM_COLOURS,
+    NUMBERS,
+    RIGHT,
+    SIDE,
+    SIDES,
+)
+from gardienii_env.rules.engine import column_is_closed
+from gardienii_env.rules.ruleset import SHIPPED, Prize
+from gardienii_env.rules.state import COLUMN, MODIFY_STEP, TAKE_STEP, deck_place, top_back
 
 SUPPLY = "W1 -- Wr --"
 SIX_GREEN = "G1 G1 G2 G2 G3 G3"
+JUDGED = (
+    *SHIPPED,
+    "gardienii with modifications_per_turn=2",
+    "gardienii with dragons_score=False",
+    "few tokens",
+    "no tokens",
+    "paying often, dear dark dragons",
+)
+"""Names of rulesets in which every choice is judged."""
 
 rulesets = pytest.mark.parametrize("ruleset", SHIPPED)
 
@@ -60,6 +85,11 @@ def test_where_dragons_do_not_score_it_keeps_the_dark_ones() -> None:
     game = position(2, "dragonkeepers", spell="3r", hands=["R1 R5 D6 D6", "R1 R1 R1"])
     turn(game)
     assert hand(game, 0) == "D6"
+
+
+def test_of_cards_that_are_as_good_it_plays_the_lowest() -> None:
+    assert choice(position(spell="1w", hands=["Wr Wb Wg"])) == "play:Wr"
+    assert choice(position(2, "dragonkeepers", spell="1w", hands=["W2 W5 Wr D6"])) == "play:W2"
 
 
 def test_it_finishes_what_it_began() -> None:
@@ -202,6 +232,165 @@ def test_it_encloses_the_column_it_needs_less(cards: str, expected: str, stands:
     game = position(2, "dragonkeepers", spell="1b", hands=[f"{cards} B1", ""], tableaus=["WR"])
     assert turn(game)[:2] == ["play:B1", expected]
     assert columns(game, 0) == stands
+
+
+# -- that nothing else is worth more ---------------------------------------------------------------
+
+Plan = tuple[float, int, int, int | None, int | None]
+"""What a set is worth, its number and colour, and the pages laid for it on the left and the right."""
+
+
+class Plain:
+    """What each action is worth, worked out the long way: every set with every choice of pages."""
+
+    def __init__(self, game: Game) -> None:
+        self.ruleset, self.s, self.seat = game.ruleset, game.state, int(game.state["player"])
+        self.number, self.colour = top_back(self.s, LEFT), top_back(self.s, RIGHT)
+        self.hand = [card for card in range(NUM_CARDS) for _ in range(self.s["hand"][self.seat, card])]
+        self.crystal = self.ruleset.crystal_points + greedy.CRYSTAL_WORTH
+        prizes = [self.prize(self.ruleset.prizes[str(n)]) for n in range(1, NUMBERS + 1)]
+        columns = [self.column(colour) for colour in range(NUM_COLOURS)]
+        self.earned = np.array([[-np.inf] * NUM_COLOURS, *np.add.outer(prizes, columns)])
+
+    def held(self, cards: Iterable[int]) -> float:
+        """What cards are worth in hand."""
+        return sum(greedy.DARK_WORTH if card == DARK else greedy.CARD_WORTH for card in cards)
+
+    def gains(self, cards: Iterable[int], colour: int) -> list[float]:
+        """What the cards that fit a set gain, best first."""
+        r, found = self.ruleset, []
+        for card in cards:
+            if FRONT[card] == colour or card == DARK:
+                back = "dark" if card == DARK else str(BACK[card]) if SIDE[card] == LEFT else "colour"
+                found.append(r.card_values[back] * r.dragons_score - self.held([card]))
+        return sorted(found, reverse=True)
+
+    def prize(self, prize: Prize) -> float:
+        """What a prize is worth."""
+        r, s = self.ruleset, self.s
+        egg = r.egg_points + greedy.EGG_MAJORITY * (r.egg_majority_points - r.egg_points)
+        worth = min(prize.golden_eggs, int(s["bank_eggs"])) * egg
+        worth += min(prize.crystals, int(s["bank_crystals"])) * self.crystal
+        worth += min(prize.dark_dragons, int(s["bank_dark_dragons"])) * greedy.DARK_WORTH
+        values = sorted(int(points) for points in r.amulet_pieces)
+        left = [value for k, value in enumerate(values) if s["bank_pieces"][k]]
+        if left and prize.piece != "none":
+            pearls = [int(points) for points, count in r.pearls.items() for _ in range(count)]
+            completes = s["pieces"][self.seat].sum() % 3 == 2
+            worth += sum(pearls) / max(len(pearls), 1) / (1 if completes else 3)
+            worth += left[0] if prize.piece == "lowest" else left[-1]
+        return worth
+
+    def column(self, colour: int) -> float:
+        """What starting a column is worth."""
+        if column_is_closed(self.ruleset.rules[0], self.s, self.seat, colour):
+            return -np.inf
+        counts, given = self.s["column_cards"][self.seat], int(self.s["crests_given"])
+        if counts[colour] or given >= len(self.ruleset.crests):
+            return 0.0
+        fourth = np.count_nonzero(counts) == 3
+        return self.ruleset.crests[given] * (1.0 if fourth else greedy.COLUMN_SHARE)
+
+    def plans(self, hand: list[int]) -> Iterator[Plan]:
+        """Every possible set, for every number and colour, with every choice of pages."""
+        limit, laid = self.ruleset.modifications_per_turn, self.s["laid"]
+        pages = [
+            [card for card in set(hand) if SIDE[card] == side and laid.sum() < limit and not laid[side]]
+            for side in (LEFT, RIGHT)
+        ]
+        for left, right in product([None, *pages[LEFT]], [None, *pages[RIGHT]]):
+            lay = [page for page in (left, right) if page is not None]
+            if len(lay) > limit:
+                continue
+            rest = hand.copy()
+            for page in lay:
+                rest.remove(page)
+            for colour in range(NUM_COLOURS) if right is None else [int(BACK[right])]:
+                gains = self.gains(rest, colour)
+                for number in range(1, NUMBERS + 1) if left is None else [int(BACK[left])]:
+                    if number <= len(gains):
+                        worth = self.earned[number, colour] + sum(gains[:number]) - self.held(lay)
+                        yield worth, number, colour, left, right
+
+    def outlook(self, hand: list[int], number: int, colour: int) -> float:
+        """What a hand is worth with the decks showing a number and a colour; -1: any."""
+        best = np.zeros((NUMBERS + 1, NUM_COLOURS))
+        for worth, n, c, left, right in self.plans(hand):
+            shown = (slice(None) if left is not None else n, slice(None) if right is not None else c)
+            best[shown] = np.maximum(best[shown], worth)
+        now = self.shares(LEFT, number) @ best @ self.shares(RIGHT, colour)
+        later = self.shares(LEFT, -1) @ best @ self.shares(RIGHT, -1)
+        return float(now + greedy.FUTURE * later) + self.held(hand)
+
+    def shares(self, side: int, back: int) -> npt.NDArray[np.float64]:
+        """How likely a deck is to show each back: surely this one; -1: as often as in the ruleset."""
+        shares = np.zeros((NUMBERS + 1, NUM_COLOURS)[side])
+        if back >= 0:
+            shares[back] = 1.0
+            return shares
+        for card, count in (self.ruleset.left_deck, self.ruleset.right_deck)[side].items():
+            shares[BACK[CARD_INDEX[card]]] += count
+        shares /= shares.sum()
+        return shares
+
+    def worth(self, action: str) -> float:
+        """What an action is worth; not for the ends of the tableau."""
+        step = self.s["step"]
+        if step == TAKE_STEP:
+            return self.worth_of_take(action)
+        if step == MODIFY_STEP:
+            return self.worth_of_page(action)
+        if action == "pass":
+            return 0.0
+        card = CARD_INDEX[action.removeprefix("play:")]
+        others = [other for other in self.hand if other >= card]
+        others.remove(card)
+        needed = self.number - int(self.s["opened"]) - 1
+        gained = sum(self.gains([card], self.colour) + self.gains(others, self.colour)[:needed])
+        return float(self.earned[self.number, self.colour]) + gained
+
+    def worth_of_take(self, action: str) -> float:
+        if action == "pass":
+            return self.outlook(self.hand, self.number, self.colour)
+        side, place = SIDES.index(action[-2]), int(action[-1])
+        hand = [*self.hand, int(self.s["supply"][side, place])]
+        paid = self.crystal if self.s["taken"] >= self.ruleset.take_limit else 0.0
+        if side == LEFT:
+            return self.outlook(hand, -1, self.colour) - paid
+        return self.outlook(hand, self.number, -1) - paid
+
+    def worth_of_page(self, action: str) -> float:
+        """What the best set is worth for which this page is laid first; 0 if it is worth less."""
+        page = CARD_INDEX.get(action.removeprefix("modify:"))
+        return max(
+            [0.0 if page is None else -np.inf]
+            + [
+                worth
+                for worth, n, c, left, right in self.plans(self.hand)
+                if (right if left is None else left) == page
+                and (left is not None or n == self.number)
+                and (right is not None or c == self.colour)
+            ]
+        )
+
+
+@pytest.mark.parametrize("ruleset", JUDGED)
+def test_nothing_is_worth_more_than_what_it_chooses(ruleset: str) -> None:
+    """In games in which hands of all sizes come up, with few cards of a kind and with many."""
+    asked = 0
+    for number, policy in enumerate(POLICIES):
+        rng = random.Random(number)
+        game = Game.new(rng.randrange(2, 5), VARIATIONS.get(ruleset, ruleset), seed=number)
+        while not play(game, rng, rng.randrange(1, 20), policy).is_over:
+            while game.player is not None and rng.random() < 0.8:
+                chosen = choice(game)
+                if game.state["step"] != COLUMN:
+                    plain = Plain(game)
+                    worths = {action: plain.worth(action) for action in game.legal_actions()}
+                    assert worths[chosen] >= max(worths.values()) - 1e-9, worths
+                    asked += 1
+                game.apply(chosen)
+    assert asked > 100
 
 
 # -- what it looks at ------------------------------------------------------------------------------

@@ -1,0 +1,455 @@
+"""Thousands of games in arrays, stepped by one compiled call; the caller decides for every seat.
+
+    batch = GardieniiBatch(1024, num_players=2, seed=0)
+    batch.reset()
+    while training:
+        actions = policy(batch.observations, batch.masks)  # for whoever decides in each game
+        batch.step(actions)
+        learn(batch.players, batch.rewards, batch.terminated)
+
+It is the base of self-play and search. For one learner's seat a game, opponents playing inside the step,
+see `envs.vector` and `envs.sb3`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from gardienii_env.agents.base import STREAM
+from gardienii_env.agents.random import random_action
+from gardienii_env.envs.outcome import POINTS, REWARDS, Reward, rewards_at_end
+from gardienii_env.errors import IllegalActionError, OptionError, as_index, one_of, shown
+from gardienii_env.game import Game, RulesetLike
+from gardienii_env.observation import (
+    Observations,
+    ObservationType,
+    View,
+    check_players,
+    layout,
+    observation_arrays,
+    observe,
+)
+from gardienii_env.rules import engine, scoring
+from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.engine import Masks
+from gardienii_env.rules.jit import compiled, compiled_parallel, inlined
+from gardienii_env.rules.random import seed_streams
+from gardienii_env.rules.ruleset import SHIPPED, Ruleset
+from gardienii_env.rules.state import END_TURN_LIMIT, States
+from gardienii_env.rules.threads import check_threads, threads
+
+__all__ = ["GardieniiBatch", "Seeds", "check_actions", "check_legal", "check_num_envs", "each_seed"]
+
+DEALS_TRIED = 1000
+"""A ruleset may be so short that a game is over before anybody decides; the next one need not be."""
+
+Seeds = int | Sequence[int | None] | None
+"""One seed for all games (game i has `seed + i`), or one for each; None: from the operating system."""
+
+
+class Arrays(NamedTuple):
+    """What the compiled loops work on; see `GardieniiBatch`."""
+
+    rules: npt.NDArray[np.void]
+    states: States
+    masks: Masks
+    players: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.uint8]
+    scaled: npt.NDArray[np.float32]
+    rewards: npt.NDArray[np.float32]
+    terminated: npt.NDArray[np.bool_]
+    truncated: npt.NDArray[np.bool_]
+    scores: npt.NDArray[np.int64]
+    streams: npt.NDArray[np.void]
+    places: npt.NDArray[np.void]
+    factors: npt.NDArray[np.float32]
+
+
+SHARED = ("rules", "states", "masks", "places", "factors")
+"""Those that belong to the batch or to the layout."""
+
+
+class GardieniiBatch:
+    """Games side by side in arrays that every step writes anew, in place: copy what you keep.
+
+    Args:
+        num_envs: how many games.
+        num_players: 2 to 4.
+        ruleset: a shipped name, a file, a dict or a Ruleset.
+        view: `table` or `recall`; None: no observations, which is the fastest.
+        reward: `payoff` or `margin` at the end, or `points` as they are earned; see `envs.outcome`.
+        dtype: of the observations: `float32`, in [0, 1], or `uint8`, the counts before scaling:
+            `uint8 * layout(num_players, view).factors` is the float32, to the last bit.
+        autoreset: deal a game anew in the step in which it ends. Its rewards and flags are those of the
+            end; mask, player and observation belong to the next game. Without it, a game that is over
+            rests until `reset(games=...)`: what is done in it is ignored.
+        num_threads: how many threads share the games; it does not change a result.
+        seed: see `reset`.
+
+    The arrays are properties: `states`, `players`, `masks`, `observations`, `rewards`, `terminated`,
+    `truncated`. With autoreset the flags are those of the last step; without it they stay until the game
+    is reset. `layout` is that of the observations, None without a view. A pickle or a deep copy goes on
+    with the same games.
+
+    Raises OptionError or RulesetError, with the value at fault.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        num_players: int = 2,
+        ruleset: RulesetLike = SHIPPED[0],
+        view: View | None = "table",
+        reward: Reward = "payoff",
+        dtype: ObservationType = "float32",
+        autoreset: bool = True,
+        num_threads: int = 1,
+        seed: Seeds = None,
+    ) -> None:
+        self.num_envs = check_num_envs(num_envs)
+        self.num_players = check_players(num_players)
+        self.num_threads = check_threads(num_threads)
+        if reward not in REWARDS:
+            raise OptionError(one_of("reward:", reward, REWARDS))
+        self.batch = Batch(Ruleset.get(ruleset), self.num_players, self.num_envs)
+        self.layout = None if view is None else layout(self.num_players, view)
+        self.autoreset = autoreset
+        self._reward = REWARDS.index(reward)
+        size = 0 if self.layout is None else self.layout.size
+        counts, scaled = observation_arrays(size, self.num_envs, dtype, self.num_threads)
+        self._arrays = Arrays(
+            rules=self.batch.rules,
+            states=self.batch.states,
+            masks=self.batch.masks,
+            players=np.full(self.num_envs, -1, np.int64),
+            actions=np.zeros(self.num_envs, np.int64),
+            counts=counts,
+            scaled=scaled,
+            rewards=np.zeros((self.num_envs, self.num_players), np.float32),
+            terminated=np.zeros(self.num_envs, np.bool_),
+            truncated=np.zeros(self.num_envs, np.bool_),
+            scores=np.zeros((self.num_envs, self.num_players), np.int64),
+            streams=np.zeros(self.num_envs, STREAM),
+            places=self._places_and_factors()[0],
+            factors=self._places_and_factors()[1],
+        )
+        self._all = np.arange(self.num_envs)
+        self._begun = False
+        self._set_seeds(self._all, seed)
+
+    @property
+    def states(self) -> States:
+        """The games, shape (num_envs,), dtype `STATE`: the whole truth. After a change: `refresh`."""
+        return self._arrays.states
+
+    @property
+    def players(self) -> npt.NDArray[np.int64]:
+        """The seat that decides, shape (num_envs,), int64; -1 when the game is over."""
+        return self._arrays.players
+
+    @property
+    def masks(self) -> Masks:
+        """What it may do, shape (num_envs, 73), int8, 1 where legal; all 0 when the game is over."""
+        return self._arrays.masks
+
+    @property
+    def observations(self) -> Observations:
+        """What it sees, shape (num_envs, size); of a game that is over, what the last to decide sees."""
+        return self._arrays.scaled if self._arrays.scaled.shape[0] else self._arrays.counts
+
+    @property
+    def rewards(self) -> npt.NDArray[np.float32]:
+        """Of the last step, by seat, shape (num_envs, num_players), float32."""
+        return self._arrays.rewards
+
+    @property
+    def terminated(self) -> npt.NDArray[np.bool_]:
+        """Whether the game ended by its rules, shape (num_envs,), bool."""
+        return self._arrays.terminated
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Whether the game was stopped by the turn limit, shape (num_envs,), bool."""
+        return self._arrays.truncated
+
+    def _places_and_factors(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.float32]]:
+        """Of the layout; without a view the factors are empty."""
+        if self.layout is None:
+            some = layout(self.num_players)
+            return some.places, some.factors[:0]
+        return self.layout.places, self.layout.factors
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: array for name, array in self._arrays._asdict().items() if name not in SHARED}
+        return {**self.__dict__, "_arrays": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        places, factors = self._places_and_factors()
+        self._arrays = Arrays(
+            rules=self.batch.rules,
+            states=self.batch.states,
+            masks=self.batch.masks,
+            places=places,
+            factors=factors,
+            **state["_arrays"],
+        )
+
+    # -- episodes ----------------------------------------------------------------------------------
+
+    def reset(self, seed: Seeds = None, games: npt.ArrayLike | None = None) -> None:
+        """Deal all games, or some, anew.
+
+        Args:
+            seed: game i is dealt from the seed `seed + i`, or from `seed[i]`, as in `Game.new`; None
+                deals the next game of the sequence that the last seed began.
+            games: which games, as whole numbers or as a bool for each; None: all.
+        """
+        which = self._which(games)
+        if seed is not None:
+            self._set_seeds(which, seed)
+        deal_all(self._arrays, which, self.num_players)
+        self._begun = self._begun or which.size == self.num_envs
+        self.refresh(which)
+
+    def refresh(self, games: npt.ArrayLike | None = None) -> None:
+        """Write players, masks and observations anew after `states` was changed; rewards are 0."""
+        which = self._which(games)
+        refresh_all(self._arrays, which)
+
+    def _set_seeds(self, games: npt.NDArray[np.int64], seed: Seeds) -> None:
+        seeds = each_seed(seed, self.num_envs)
+        for i in games.tolist():
+            streams = seed_streams(seeds[i], 2)
+            self.states["rng"][i], self._arrays.streams["rng"][i] = streams[0], streams[1]
+
+    def _which(self, games: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+        if games is None:
+            return self._all
+        given = np.asarray(games)
+        if given.dtype == np.bool_ and given.shape == (self.num_envs,):
+            return np.flatnonzero(given)
+        if given.dtype.kind not in "iu" or given.ndim != 1:
+            raise OptionError(
+                f"games: shape {given.shape} and type {given.dtype}; expected a list of whole numbers, "
+                f"or {self.num_envs} bools."
+            )
+        if given.size and not (given.min() >= 0 and given.max() < self.num_envs):
+            raise OptionError(f"games: {given.tolist()} are not all from 0 to {self.num_envs - 1}.")
+        return given.astype(np.int64)
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def step(self, actions: npt.ArrayLike) -> None:
+        """Do `actions[i]` for the seat that decides in game i, for all games.
+
+        Args:
+            actions: ids, shape (num_envs,), whole numbers. Those of games that are over are ignored.
+
+        Raises OptionError for a wrong shape or type, or before `reset`, and IllegalActionError if an
+        action is not legal; then no game has changed.
+        """
+        self._check_begun()
+        arrays = self._arrays
+        arrays.actions[:] = check_actions(actions, self.num_envs)
+        check_legal(self.batch, arrays.actions, arrays.players)
+        self._run(1, False)
+
+    def random_actions(self) -> npt.NDArray[np.int64]:
+        """A random legal action for each game that is on, shape (num_envs,), int64; -1 for the others.
+
+        Each game has its own generator, which started from its seed.
+        """
+        self._check_begun()
+        actions = np.empty(self.num_envs, np.int64)
+        random_actions(self._arrays, actions)
+        return actions
+
+    def play_random(self, steps: int) -> None:
+        """The same as `step(random_actions())` so many times, in one compiled call."""
+        if isinstance(steps, bool) or as_index(steps) < 1:
+            raise OptionError(f"steps: {shown(steps)} is not a whole number from 1 up.")
+        self._check_begun()
+        self._run(as_index(steps), True)
+
+    def _run(self, steps: int, at_random: bool) -> None:
+        options = (steps, at_random, self._reward, self.autoreset)
+        with threads(self.num_threads) as number:
+            if number == 1:
+                step_games(self._arrays, 0, self.num_envs, 0, *options)
+            else:
+                step_games_in_threads(self._arrays, number, *options)
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise OptionError("The games were not begun; call reset().")
+
+
+def check_num_envs(num_envs: object) -> int:
+    """The number of games as int; OptionError if it is not 1 or more."""
+    if isinstance(num_envs, bool) or as_index(num_envs) < 1:
+        raise OptionError(f"num_envs: {shown(num_envs)} is not a whole number from 1 up.")
+    return as_index(num_envs)
+
+
+def each_seed(seed: Seeds, num_envs: int) -> list[int | None]:
+    """The seed of each game; OptionError if there is not one for each."""
+    if seed is None:
+        return [None] * num_envs
+    if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+        if len(seed) != num_envs:
+            raise OptionError(f"seed: {len(seed)} seeds for {num_envs} games; give one for each.")
+        return [None if one is None else as_index(one) for one in seed]
+    return [as_index(seed) + i for i in range(num_envs)]
+
+
+def check_actions(actions: npt.ArrayLike, num_envs: int) -> npt.NDArray[np.int64]:
+    """The actions as an array; OptionError unless they are a whole number for each game."""
+    given = np.asarray(actions)
+    if given.shape != (num_envs,) or given.dtype.kind not in "iu":
+        raise OptionError(
+            f"actions: shape {given.shape} and type {given.dtype}; expected whole numbers, shape "
+            f"({num_envs},)."
+        )
+    return given.astype(np.int64, copy=False)
+
+
+def check_legal(batch: Batch, actions: npt.NDArray[np.int64], players: npt.NDArray[np.int64]) -> None:
+    """IllegalActionError for the first game that is on (its player is not -1) with an illegal action."""
+    wrong = first_illegal(batch.masks, players, actions)
+    if wrong >= 0:
+        try:
+            Game.of(batch, wrong).apply(int(actions[wrong]))
+        except IllegalActionError as error:
+            raise IllegalActionError(f"Game {wrong}: {error}") from None
+
+
+# -- compiled loops over games ---------------------------------------------------------------------
+
+
+@compiled
+def first_illegal(masks: Masks, players: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
+    """The first game that is on and in which its action is not legal; -1 if there is none."""
+    for i in range(players.size):
+        if players[i] >= 0 and not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
+            return i
+    return -1
+
+
+@compiled
+def random_actions(a: Arrays, actions: npt.NDArray[np.int64]) -> None:
+    """See the method."""
+    for i in range(actions.size):
+        actions[i] = random_action(a.states, i, a.streams) if a.players[i] >= 0 else -1
+
+
+@compiled
+def deal_all(a: Arrays, games: npt.NDArray[np.int64], players: int) -> None:
+    """Deal these games."""
+    for k in range(games.size):
+        engine.deal(a.rules, a.states, games[k], players)
+
+
+@compiled
+def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
+    """Write all that follows from the states of these games."""
+    for k in range(games.size):
+        i = games[k]
+        a.players[i] = a.states[i]["player"]
+        a.rewards[i] = 0
+        set_flags(a, i)
+        a.scores[i] = scoring.points(a.rules, a.states, i).sum(axis=1)
+        show(a, i, max(a.players[i], 0), 0)
+
+
+@compiled
+def step_games(
+    a: Arrays,
+    first: int,
+    last: int,
+    thread: int,
+    steps: int,
+    at_random: bool,
+    reward: int,
+    autoreset: bool,
+) -> None:
+    """Step the games from `first` to `last - 1`, by their actions or at random."""
+    for _ in range(steps):
+        for i in range(first, last):
+            if a.players[i] >= 0:
+                action = random_action(a.states, i, a.streams) if at_random else a.actions[i]
+                step_game(a, i, action, thread, reward, autoreset)
+            else:
+                a.rewards[i] = 0
+
+
+@compiled_parallel
+def step_games_in_threads(
+    a: Arrays, number: int, steps: int, at_random: bool, reward: int, autoreset: bool
+) -> None:
+    """`step_games` for all games, a range of them in each thread."""
+    size = a.players.size
+    for thread in numba.prange(number):
+        first, last = thread * size // number, (thread + 1) * size // number
+        step_games(a, first, last, thread, steps, at_random, reward, autoreset)
+
+
+@inlined
+def step_game(a: Arrays, i: int, action: int, thread: int, reward: int, autoreset: bool) -> None:
+    """Do an action in game i, pay for it, and show the game to whoever decides next."""
+    seat = a.players[i]
+    engine.apply(a.rules, a.states, i, action)
+    player = a.states[i]["player"]
+    a.rewards[i] = 0
+    set_flags(a, i)
+    if reward == POINTS:
+        pay_points(a, i)
+    if player < 0:
+        player = end_game(a, i, reward, autoreset)
+    a.players[i] = player
+    show(a, i, player if player >= 0 else seat, thread)
+
+
+@inlined
+def set_flags(a: Arrays, i: int) -> None:
+    """Say whether game i is over, and by what."""
+    a.truncated[i] = a.states[i]["end"] == END_TURN_LIMIT
+    a.terminated[i] = a.states[i]["player"] < 0 and not a.truncated[i]
+
+
+@compiled
+def pay_points(a: Arrays, i: int) -> None:
+    """Pay each seat what its points have changed by."""
+    scores = scoring.points(a.rules, a.states, i).sum(axis=1)
+    for seat in range(scores.size):
+        a.rewards[i, seat] = scores[seat] - a.scores[i, seat]
+        a.scores[i, seat] = scores[seat]
+
+
+@compiled
+def end_game(a: Arrays, i: int, reward: int, autoreset: bool) -> int:
+    """Pay for how game i ended and deal the next one; the seat that decides then, or -1."""
+    rewards = rewards_at_end(a.rules, a.states, i, reward)
+    for seat in range(rewards.size):
+        a.rewards[i, seat] += rewards[seat]
+    if not autoreset:
+        return -1
+    a.scores[i] = 0
+    for _ in range(DEALS_TRIED):
+        engine.deal(a.rules, a.states, i, rewards.size)
+        if a.states[i]["player"] >= 0:
+            break
+    return int(a.states[i]["player"])
+
+
+@inlined
+def show(a: Arrays, i: int, seat: int, thread: int) -> None:
+    """Write what is legal in game i, and what a seat sees of it."""
+    engine.write_mask(a.states, a.masks, i)
+    observe(a.rules, a.states, i, seat, a.places, a.factors, a.counts, a.scaled, thread)
