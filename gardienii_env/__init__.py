@@ -21,6 +21,7 @@ from gardienii_env.rules.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from gardienii_env import gardienii_v0
+    from gardienii_env.envs.batch import GardieniiBatch
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __all__ = [
     "AgentError",
     "DealError",
     "Game",
+    "GardieniiBatch",
     "GardieniiError",
     "IllegalActionError",
     "OptionError",
@@ -45,9 +47,11 @@ register_gymnasium()
 
 
 def __getattr__(name: str) -> Any:
-    """Import `gardienii_v0`, and with it PettingZoo, when it is first asked for."""
-    if name == "gardienii_v0":
-        from importlib import import_module
+    """Import the environments, and with one of them PettingZoo, when they are first asked for."""
+    from importlib import import_module
 
+    if name == "gardienii_v0":
         return import_module("gardienii_env.gardienii_v0")
+    if name == "GardieniiBatch":
+        return import_module("gardienii_env.envs.batch").GardieniiBatch
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -183,7 +183,7 @@ class Game:
 
     def scores(self) -> list[int]:
         """Points of each seat, if the game ended now."""
-        return [int(p) for p in scoring.points(self.batch.rules, self.batch.states, 0).sum(axis=1)]
+        return [int(p) for p in scoring.scores(self.batch.rules, self.batch.states, 0)]
 
     def winners(self) -> list[int]:
         """The seats that win, if the game ended now, in order."""

@@ -65,6 +65,7 @@ __all__ = [
     "observation_arrays",
     "observe",
     "observe_deciding",
+    "written_observations",
     "unflatten",
 ]
 
@@ -266,17 +267,26 @@ def unflatten(
 
 
 def observation_arrays(
-    size: int, games: int, dtype: ObservationType, threads: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
-    """Counts and scaled numbers for compiled loops over games, which write them by `observe`.
+    size: int, games: int, dtype: ObservationType
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+    """What compiled loops write by `observe`: what each row holds, counts, scaled numbers.
 
-    With uint8 the counts have a row a game, and are the observations; nothing is scaled. With float32
-    the scaled numbers are the observations, and the counts have a row a thread to work in.
+    The counts are the observations with uint8, and the scaled numbers, which have no rows then, with
+    float32.
     """
     if dtype not in OBSERVATION_TYPES:
         raise OptionError(one_of("dtype:", dtype, OBSERVATION_TYPES))
-    rows = (games, 0) if dtype == "uint8" else (threads, games)
-    return np.zeros((rows[0], size), np.uint8), np.zeros((rows[1], size), np.float32)
+    scaled = np.zeros((games if dtype == "float32" else 0, size), np.float32)
+    return np.full(games, -1), np.zeros((games, size), np.uint8), scaled
+
+
+def written_observations(counts: npt.NDArray[np.uint8], scaled: npt.NDArray[np.float32]) -> Observations:
+    """The observations in `observation_arrays`; counts cannot be written to, as `observe` keeps them."""
+    if scaled.shape[0] > 0:
+        return scaled
+    view = counts.view()
+    view.setflags(write=False)
+    return view
 
 
 def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> npt.NDArray[np.float32]:
@@ -304,17 +314,41 @@ def encode(
 
     `places` is that of the layout; it tells the view too.
     """
-    r, s, at = rules[0], states[i], places[0]
-    out[:] = 0
-    encode_turn(s, seat, at, out)
-    encode_table(s, at, out)
+    encode_standing(rules[0], states[i], seat, places[0], out)
+    encode_moment(rules[0], states[i], seat, places[0], out)
+
+
+@inlined
+def encode_standing(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+    """The parts that change only when a set is completed: tableaus, amulet pieces, most tokens."""
+    recall = at["their_pieces"]
+    clear(out, at["column"], recall if recall >= 0 else out.size)
     encode_bank(r, s, at, out)
     player = seat
     for k in range(s["num_players"]):
         encode_player(s, player, k, at, out)
         player = next_seat(s, player)
-    encode_private(r, s, seat, at, out)
+        if recall >= 0 and k < s["num_players"] - 1:
+            put_row(out, recall + k * MAX_PIECE_VALUES, s["pieces"][player])
+    put_row(out, at["pieces"], s["pieces"][seat])
+    put(out, at["pearl_points"], pearl_points(s, seat))
+
+
+@inlined
+def encode_moment(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+    """The parts that change with every action: the turn, supply and decks, hands, crystals."""
+    clear(out, 0, at["column"])
+    encode_turn(s, seat, at, out)
+    encode_table(s, at, out)
+    put(out, at["bank_crystals"], s["bank_crystals"])
+    player = seat
+    for k in range(s["num_players"]):
+        put(out, at["hand_size"] + k, s["hand_size"][player])
+        put(out, at["crystals"] + k, s["crystals"][player])
+        player = next_seat(s, player)
+    put_row(out, at["hand"], s["hand"][seat])
     if at["unseen"] >= 0:
+        clear(out, at["known_hand"], out.size)
         encode_recall(s, seat, at, out)
 
 
@@ -335,18 +369,35 @@ def observe(
     seat: int,
     places: npt.NDArray[np.void],
     factors: npt.NDArray[np.float32],
+    written: npt.NDArray[np.int64],
     counts: npt.NDArray[np.uint8],
     scaled: npt.NDArray[np.float32],
-    thread: int,
 ) -> None:
-    """Write what `seat` sees of game i into its row of `observation_arrays`, if they have columns."""
+    """Write what `seat` sees of game i into its rows of `observation_arrays`, if they have columns.
+
+    What has not changed since the row was written is not written again: set `written[i]` to -1 where the
+    game is another than before.
+    """
     if factors.size == 0:
         return
-    if scaled.shape[0] == 0:
-        encode(rules, states, i, seat, places, counts[i])
-    else:
-        encode(rules, states, i, seat, places, counts[thread])
-        scale(counts[thread], factors, scaled[i])
+    r, s, at = rules[0], states[i], places[0]
+    standing = seat + MAX_PLAYERS * cards_played(s)
+    if written[i] != standing:
+        written[i] = standing
+        encode_standing(r, s, seat, at, counts[i])
+    encode_moment(r, s, seat, at, counts[i])
+    if scaled.shape[0] > 0:
+        scale(counts[i], factors, scaled[i])
+
+
+@inlined
+def cards_played(s: np.void) -> int:
+    """How many cards lie in the tableaus: more with every set."""
+    cards = 0
+    for player in range(MAX_PLAYERS):
+        for colour in range(NUM_COLOURS):
+            cards += np.uint8(s["column_cards"][player, colour])  # type: ignore[assignment]
+    return cards
 
 
 @compiled
@@ -371,6 +422,13 @@ def encode_all(
 def put(out: npt.NDArray[np.uint8], place: int, value: int) -> None:
     """Write one count. An index without sign saves the test whether it counts from the end."""
     out[np.uint64(place)] = value
+
+
+@inlined
+def clear(out: npt.NDArray[np.uint8], first: int, last: int) -> None:
+    """Write 0 from a place up to another."""
+    for place in range(first, last):
+        put(out, place, 0)
 
 
 @inlined
@@ -428,9 +486,8 @@ def encode_table(s: np.void, at: np.void, out: npt.NDArray[np.uint8]) -> None:
 
 @inlined
 def encode_bank(r: np.void, s: np.void, at: np.void, out: npt.NDArray[np.uint8]) -> None:
-    """What the bank has left."""
+    """What the bank has left, but for crystals."""
     put_row(out, at["bank_pieces"], s["bank_pieces"])
-    put(out, at["bank_crystals"], s["bank_crystals"])
     put(out, at["bank_eggs"], s["bank_eggs"])
     put(out, at["bank_dark_dragons"], s["bank_dark_dragons"])
     for crest in range(s["crests_given"], r["crests"]):
@@ -440,33 +497,29 @@ def encode_bank(r: np.void, s: np.void, at: np.void, out: npt.NDArray[np.uint8])
 
 @inlined
 def encode_player(s: np.void, player: int, k: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
-    """What everybody sees of a player, into row k."""
+    """What everybody sees of a player's tableau, pieces and tokens but crystals, into row k."""
     columns = at["column"] + k * NUM_COLOURS * NUM_COLOURS
     for place in range(NUM_COLOURS):
         colour = s["column"][player, place]
         put(out, columns + place * NUM_COLOURS + max(colour, 0), colour >= 0)
     put_row(out, at["column_cards"] + k * NUM_COLOURS, s["column_cards"][player])
     put_wide(out, at["dragon_points"] + 2 * k, s["dragon_points"][player])
-    put(out, at["hand_size"] + k, s["hand_size"][player])
     pieces = num_pieces(s, player)
     put(out, at["num_pieces"] + k, pieces)
     put(out, at["amulets"] + k, pieces // PIECES_PER_AMULET)
     put(out, at["pearls"] + k, s["num_pearls"][player])
-    put(out, at["crystals"] + k, s["crystals"][player])
     put(out, at["eggs"] + k, s["eggs"][player])
     if s["crest"][player] >= 0:
         put(out, at["crest"] + k * MAX_CRESTS + s["crest"][player], 1)
 
 
 @inlined
-def encode_private(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
-    """What only the observer sees."""
-    put_row(out, at["hand"], s["hand"][seat])
-    put_row(out, at["pieces"], s["pieces"][seat])
+def pearl_points(s: np.void, seat: int) -> int:
+    """Points of the seat's pearls together."""
     points = 0
     for pearl in range(MAX_PEARLS):
         points += s["pearls"][pearl] if s["pearl_owner"][pearl] == seat else 0
-    put(out, at["pearl_points"], points)
+    return points
 
 
 @inlined
@@ -477,7 +530,6 @@ def encode_recall(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]
     other = seat
     for k in range(s["num_players"] - 1):
         other = next_seat(s, other)
-        put_row(out, at["their_pieces"] + k * MAX_PIECE_VALUES, s["pieces"][other])
         known = at["known_hand"] + k * NUM_CARDS
         put_row(out, known, s["hand"][other])
         for u in range(UNKNOWN_CARDS):

@@ -31,7 +31,7 @@ from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import draw_below
 from gardienii_env.rules.ruleset import SHIPPED
 
-COMMANDS = ("record", "verify", "rules", "layout")
+COMMANDS = ("record", "verify", "bench", "rules", "layout")
 OLD = "what was there before\n"
 
 
@@ -91,6 +91,7 @@ def test_help_names_every_command(gardienii: Program) -> None:
     [
         ("record", "--players --ruleset --agents --games --seed --with-legal --out"),
         ("verify", "FILE --all"),
+        ("bench", "--seconds --repeats --only --players --games --many-games --json"),
         ("rules", "--ruleset --format --actions"),
         ("layout", "--players --view --format"),
     ],

@@ -19,6 +19,7 @@ PUBLIC = {
     "AgentError",
     "DealError",
     "Game",
+    "GardieniiBatch",
     "GardieniiError",
     "IllegalActionError",
     "OptionError",

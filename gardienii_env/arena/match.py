@@ -156,6 +156,6 @@ class _Table:
         rules, states = self.batch.rules, self.batch.states
         for i, (deal, rotation) in enumerate(self.games):
             won = scoring.winners(rules, states, i)
-            points = scoring.points(rules, states, i).sum(axis=1)
+            points = scoring.scores(rules, states, i)
             shares[deal, rotation] = np.roll(won / won.sum(), -rotation)
             scores[deal, rotation] = np.roll(points, -rotation)

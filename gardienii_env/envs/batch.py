@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -33,17 +32,27 @@ from gardienii_env.observation import (
     layout,
     observation_arrays,
     observe,
+    written_observations,
 )
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled, compiled_parallel, inlined
-from gardienii_env.rules.random import seed_streams
+from gardienii_env.rules.jit import compiled, inlined
+from gardienii_env.rules.random import check_seed, seed_streams
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from gardienii_env.rules.state import END_TURN_LIMIT, States
-from gardienii_env.rules.threads import check_threads, threads
+from gardienii_env.rules.threads import Threads
 
-__all__ = ["GardieniiBatch", "Seeds", "check_actions", "check_legal", "check_num_envs", "each_seed"]
+__all__ = [
+    "GardieniiBatch",
+    "Seeds",
+    "as_array",
+    "check_actions",
+    "check_bool",
+    "check_legal",
+    "check_num_envs",
+    "each_seed",
+]
 
 DEALS_TRIED = 1000
 """A ruleset may be so short that a game is over before anybody decides; the next one need not be."""
@@ -60,6 +69,7 @@ class Arrays(NamedTuple):
     masks: Masks
     players: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
+    written: npt.NDArray[np.int64]
     counts: npt.NDArray[np.uint8]
     scaled: npt.NDArray[np.float32]
     rewards: npt.NDArray[np.float32]
@@ -114,21 +124,22 @@ class GardieniiBatch:
     ) -> None:
         self.num_envs = check_num_envs(num_envs)
         self.num_players = check_players(num_players)
-        self.num_threads = check_threads(num_threads)
+        self._threads = Threads(num_threads)
         if reward not in REWARDS:
             raise OptionError(one_of("reward:", reward, REWARDS))
         self.batch = Batch(Ruleset.get(ruleset), self.num_players, self.num_envs)
         self.layout = None if view is None else layout(self.num_players, view)
-        self.autoreset = autoreset
+        self.autoreset = check_bool("autoreset", autoreset)
         self._reward = REWARDS.index(reward)
         size = 0 if self.layout is None else self.layout.size
-        counts, scaled = observation_arrays(size, self.num_envs, dtype, self.num_threads)
+        written, counts, scaled = observation_arrays(size, self.num_envs, dtype)
         self._arrays = Arrays(
             rules=self.batch.rules,
             states=self.batch.states,
             masks=self.batch.masks,
             players=np.full(self.num_envs, -1, np.int64),
             actions=np.zeros(self.num_envs, np.int64),
+            written=written,
             counts=counts,
             scaled=scaled,
             rewards=np.zeros((self.num_envs, self.num_players), np.float32),
@@ -160,8 +171,11 @@ class GardieniiBatch:
 
     @property
     def observations(self) -> Observations:
-        """What it sees, shape (num_envs, size); of a game that is over, what the last to decide sees."""
-        return self._arrays.scaled if self._arrays.scaled.shape[0] else self._arrays.counts
+        """What it sees, shape (num_envs, size); of a game that is over, what the last to decide sees.
+
+        With uint8 they cannot be written to: a step rewrites only what has changed.
+        """
+        return written_observations(self._arrays.counts, self._arrays.scaled)
 
     @property
     def rewards(self) -> npt.NDArray[np.float32]:
@@ -210,6 +224,8 @@ class GardieniiBatch:
             seed: game i is dealt from the seed `seed + i`, or from `seed[i]`, as in `Game.new`; None
                 deals the next game of the sequence that the last seed began.
             games: which games, as whole numbers or as a bool for each; None: all.
+
+        Raises OptionError for what cannot be; then no game has changed.
         """
         which = self._which(games)
         if seed is not None:
@@ -232,17 +248,19 @@ class GardieniiBatch:
     def _which(self, games: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if games is None:
             return self._all
-        given = np.asarray(games)
+        given = as_array("games", games)
         if given.dtype == np.bool_ and given.shape == (self.num_envs,):
             return np.flatnonzero(given)
+        if given.shape == (0,):
+            return self._all[:0]
         if given.dtype.kind not in "iu" or given.ndim != 1:
             raise OptionError(
-                f"games: shape {given.shape} and type {given.dtype}; expected a list of whole numbers, "
-                f"or {self.num_envs} bools."
+                f"games: {shown(games)} has shape {given.shape} and type {given.dtype}; expected a list "
+                f"of whole numbers, or {self.num_envs} bools."
             )
-        if given.size and not (given.min() >= 0 and given.max() < self.num_envs):
-            raise OptionError(f"games: {given.tolist()} are not all from 0 to {self.num_envs - 1}.")
-        return given.astype(np.int64)
+        if not (given.min() >= 0 and given.max() < self.num_envs):
+            raise OptionError(f"games: {shown(games)} are not all from 0 to {self.num_envs - 1}.")
+        return np.unique(given.astype(np.int64))
 
     # -- steps -------------------------------------------------------------------------------------
 
@@ -280,11 +298,7 @@ class GardieniiBatch:
 
     def _run(self, steps: int, at_random: bool) -> None:
         options = (steps, at_random, self._reward, self.autoreset)
-        with threads(self.num_threads) as number:
-            if number == 1:
-                step_games(self._arrays, 0, self.num_envs, 0, *options)
-            else:
-                step_games_in_threads(self._arrays, number, *options)
+        self._threads.run(step_games, self._arrays, self.num_envs, *options)
 
     def _check_begun(self) -> None:
         if not self._begun:
@@ -298,26 +312,45 @@ def check_num_envs(num_envs: object) -> int:
     return as_index(num_envs)
 
 
+def check_bool(name: str, value: object) -> bool:
+    """The value of a switch as bool; OptionError if it is neither true nor false."""
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name}: {shown(value)} is neither True nor False.")
+    return bool(value)
+
+
 def each_seed(seed: Seeds, num_envs: int) -> list[int | None]:
-    """The seed of each game; OptionError if there is not one for each."""
-    if seed is None:
-        return [None] * num_envs
-    if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
-        if len(seed) != num_envs:
-            raise OptionError(f"seed: {len(seed)} seeds for {num_envs} games; give one for each.")
-        return [None if one is None else as_index(one) for one in seed]
-    return [as_index(seed) + i for i in range(num_envs)]
+    """The seed of each game; OptionError if there is not one for each, or one cannot be."""
+    several = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
+    if several or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+        seeds: Sequence[int | None] = seed  # type: ignore[assignment]
+        if len(seeds) != num_envs:
+            raise OptionError(f"seed: {len(seeds)} seeds for {num_envs} games; give one for each.")
+        return [check_seed(one) for one in seeds]
+    first = check_seed(seed)
+    return [None if first is None else first + i for i in range(num_envs)]
+
+
+def as_array(name: str, values: object) -> npt.NDArray[Any]:
+    """Values as an array; OptionError if numpy makes none of them."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise OptionError(f"{name}: {shown(values)} has rows of different lengths.") from None
 
 
 def check_actions(actions: npt.ArrayLike, num_envs: int) -> npt.NDArray[np.int64]:
-    """The actions as an array; OptionError unless they are a whole number for each game."""
-    given = np.asarray(actions)
+    """The actions as a new array; OptionError unless they are a whole number for each game.
+
+    It lies in memory as compiled functions have it: for another kind of array they are compiled anew.
+    """
+    given = as_array("actions", actions)
     if given.shape != (num_envs,) or given.dtype.kind not in "iu":
         raise OptionError(
-            f"actions: shape {given.shape} and type {given.dtype}; expected whole numbers, shape "
-            f"({num_envs},)."
+            f"actions: {shown(actions)} has shape {given.shape} and type {given.dtype}; expected whole "
+            f"numbers, shape ({num_envs},)."
         )
-    return given.astype(np.int64, copy=False)
+    return np.array(given, np.int64)
 
 
 def check_legal(batch: Batch, actions: npt.NDArray[np.int64], players: npt.NDArray[np.int64]) -> None:
@@ -364,8 +397,9 @@ def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
         a.players[i] = a.states[i]["player"]
         a.rewards[i] = 0
         set_flags(a, i)
-        a.scores[i] = scoring.points(a.rules, a.states, i).sum(axis=1)
-        show(a, i, max(a.players[i], 0), 0)
+        a.scores[i] = scoring.scores(a.rules, a.states, i)
+        a.written[i] = -1
+        show(a, i, max(a.players[i], 0))
 
 
 @compiled
@@ -373,47 +407,31 @@ def step_games(
     a: Arrays,
     first: int,
     last: int,
-    thread: int,
     steps: int,
     at_random: bool,
     reward: int,
     autoreset: bool,
 ) -> None:
-    """Step the games from `first` to `last - 1`, by their actions or at random."""
+    """Step the games from `first` to `last - 1`, by their actions or at random.
+
+    A step does an action, pays for it, and shows the game to whoever decides next.
+    """
     for _ in range(steps):
         for i in range(first, last):
-            if a.players[i] >= 0:
-                action = random_action(a.states, i, a.streams) if at_random else a.actions[i]
-                step_game(a, i, action, thread, reward, autoreset)
-            else:
-                a.rewards[i] = 0
-
-
-@compiled_parallel
-def step_games_in_threads(
-    a: Arrays, number: int, steps: int, at_random: bool, reward: int, autoreset: bool
-) -> None:
-    """`step_games` for all games, a range of them in each thread."""
-    size = a.players.size
-    for thread in numba.prange(number):
-        first, last = thread * size // number, (thread + 1) * size // number
-        step_games(a, first, last, thread, steps, at_random, reward, autoreset)
-
-
-@inlined
-def step_game(a: Arrays, i: int, action: int, thread: int, reward: int, autoreset: bool) -> None:
-    """Do an action in game i, pay for it, and show the game to whoever decides next."""
-    seat = a.players[i]
-    engine.apply(a.rules, a.states, i, action)
-    player = a.states[i]["player"]
-    a.rewards[i] = 0
-    set_flags(a, i)
-    if reward == POINTS:
-        pay_points(a, i)
-    if player < 0:
-        player = end_game(a, i, reward, autoreset)
-    a.players[i] = player
-    show(a, i, player if player >= 0 else seat, thread)
+            seat = a.players[i]
+            a.rewards[i] = 0
+            if seat < 0:
+                continue
+            action = random_action(a.states, i, a.streams) if at_random else a.actions[i]
+            engine.apply(a.rules, a.states, i, action)
+            player = a.states[i]["player"]
+            set_flags(a, i)
+            if reward == POINTS:
+                pay_points(a, i)
+            if player < 0:
+                player = end_game(a, i, reward, autoreset)
+            a.players[i] = player
+            show(a, i, player if player >= 0 else seat)
 
 
 @inlined
@@ -426,7 +444,7 @@ def set_flags(a: Arrays, i: int) -> None:
 @compiled
 def pay_points(a: Arrays, i: int) -> None:
     """Pay each seat what its points have changed by."""
-    scores = scoring.points(a.rules, a.states, i).sum(axis=1)
+    scores = scoring.scores(a.rules, a.states, i)
     for seat in range(scores.size):
         a.rewards[i, seat] = scores[seat] - a.scores[i, seat]
         a.scores[i, seat] = scores[seat]
@@ -441,6 +459,7 @@ def end_game(a: Arrays, i: int, reward: int, autoreset: bool) -> int:
     if not autoreset:
         return -1
     a.scores[i] = 0
+    a.written[i] = -1
     for _ in range(DEALS_TRIED):
         engine.deal(a.rules, a.states, i, rewards.size)
         if a.states[i]["player"] >= 0:
@@ -449,7 +468,7 @@ def end_game(a: Arrays, i: int, reward: int, autoreset: bool) -> int:
 
 
 @inlined
-def show(a: Arrays, i: int, seat: int, thread: int) -> None:
+def show(a: Arrays, i: int, seat: int) -> None:
     """Write what is legal in game i, and what a seat sees of it."""
     engine.write_mask(a.states, a.masks, i)
-    observe(a.rules, a.states, i, seat, a.places, a.factors, a.counts, a.scaled, thread)
+    observe(a.rules, a.states, i, seat, a.places, a.factors, a.written, a.counts, a.scaled)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -37,15 +36,16 @@ from gardienii_env.observation import (
     layout,
     observation_arrays,
     observe,
+    written_observations,
 )
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled, compiled_parallel, inlined
+from gardienii_env.rules.jit import compiled, inlined
 from gardienii_env.rules.random import draw_below, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, Ruleset
 from gardienii_env.rules.state import END_TURN_LIMIT, States
-from gardienii_env.rules.threads import check_threads, threads
+from gardienii_env.rules.threads import Threads
 from gardienii_env.words import count_words
 
 __all__ = ["ILLEGAL_ACTIONS", "IllegalAction", "LearnerTable", "Opponents"]
@@ -90,6 +90,7 @@ class Arrays(NamedTuple):
     episodes: npt.NDArray[np.void]
     seat_streams: npt.NDArray[np.void]  # generators that draw the learner's seat
     streams: npt.NDArray[np.void]  # generators for the opponents
+    written: npt.NDArray[np.int64]
     counts: npt.NDArray[np.uint8]
     scaled: npt.NDArray[np.float32]
     places: npt.NDArray[np.void]
@@ -128,9 +129,9 @@ class LearnerTable:
             raise OptionError(f"seat: {shown(seat)} is neither None nor a seat from 0 to {players - 1}.")
         self.layout = layout(players, view)
         self.reward, self.seat = reward, None if seat is None else as_index(seat)
-        self.num_threads = check_threads(num_threads)
+        self._threads = Threads(num_threads)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
-        counts, scaled = observation_arrays(self.layout.size, size, dtype, self.num_threads)
+        written, counts, scaled = observation_arrays(self.layout.size, size, dtype)
         self._arrays = Arrays(
             rules=self.batch.rules,
             states=self.batch.states,
@@ -138,6 +139,7 @@ class LearnerTable:
             episodes=np.zeros(size, EPISODE),
             seat_streams=np.zeros(size, STREAM),
             streams=np.zeros(size, STREAM),
+            written=written,
             counts=counts,
             scaled=scaled,
             places=self.layout.places,
@@ -153,8 +155,8 @@ class LearnerTable:
 
     @property
     def observations(self) -> Observations:
-        """What the learners see, shape (size, layout size), float32 or uint8."""
-        return self._arrays.scaled if self._arrays.scaled.size else self._arrays.counts
+        """What the learners see, shape (size, layout size), float32, or uint8 not to be written to."""
+        return written_observations(self._arrays.counts, self._arrays.scaled)
 
     @property
     def rewards(self) -> npt.NDArray[np.float64]:
@@ -209,21 +211,47 @@ class LearnerTable:
         self._seeded[i] = True
 
     def reset(
-        self, games: npt.NDArray[np.int64], deals: Sequence[Mapping[str, Any] | None] | None = None
+        self,
+        games: npt.NDArray[np.int64],
+        deals: Sequence[Mapping[str, Any] | None] | None = None,
+        seeds: Sequence[int | None] | None = None,
     ) -> None:
         """Begin the next game at each of these places, up to the learner's first decision.
 
         Args:
             games: which places, shape (k,), int64.
             deals: the deals to play, one for each; None: drawn by the generators.
+            seeds: as for `seed`, one for each; None: the generators go on.
 
         A game that is over before the learner decides (a ruleset may be so short) is dealt again.
-        DealError if that does not help, or a deal cannot be; in the latter case nothing has changed.
+        DealError if that does not help, or a deal cannot be. After any error these games are as before.
         """
-        for i in games[~self._seeded[games]].tolist():
-            self.seed(i, None)
         given = _read_deals(self.batch, games, deals)
+        a = self._arrays
+        before = [array[games] for array in self._rows()]
+        try:
+            for i, seed in zip(games.tolist(), seeds or [None] * games.size, strict=True):
+                if seed is not None or not self._seeded[i]:
+                    self.seed(i, seed)
+            self._deal(games, given)
+        except BaseException:
+            for array, rows in zip(self._rows(), before, strict=True):
+                array[games] = rows
+            raise
+        a.episodes["reward"][games] = 0
+        a.episodes["score"][games] = 0
+
+    def _rows(self) -> list[npt.NDArray[Any]]:
+        """The arrays that have a row for each game."""
+        a = self._arrays
+        rows = [a.states, a.masks, a.episodes, a.seat_streams, a.streams, a.written, a.counts]
+        return [*rows, self._seeded, *([a.scaled] if a.scaled.shape[0] else [])]
+
+    def _deal(self, games: npt.NDArray[np.int64], given: Mapping[int, np.void]) -> None:
+        """Deal games, but for those with given states, until the learner decides in all of them."""
         a, over = self._arrays, games
+        for i, state in given.items():
+            state["rng"] = a.states["rng"][i]
         for attempt in range(DEALS_TRIED):
             begin(a, over, -1 if self.seat is None else self.seat, self.batch.num_players)
             if attempt == 0:
@@ -238,27 +266,28 @@ class LearnerTable:
                 f"The game is over before seat {int(self.seats[over[0]])} decides; use another deal, "
                 "ruleset or seat."
             )
-        a.episodes["reward"][games] = 0
-        a.episodes["score"][games] = 0
 
     # -- steps -------------------------------------------------------------------------------------
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
         """Do the learners' actions, shape (size,), in all games that are on, and what follows.
 
-        An illegal action changes nothing in its game, pays -1 and terminates the episode.
+        An illegal action changes nothing in its game, pays -1 and terminates the episode. OptionError
+        if the last step was broken off by an error of an opponent.
         """
+        busy = np.flatnonzero(self._arrays.episodes["busy"])
+        if busy.size:
+            raise OptionError(
+                f"step: an opponent's error broke off the last step in games {shown(busy.tolist())}; "
+                "reset them."
+            )
         self._advance(actions)
 
     def _advance(self, actions: npt.NDArray[np.int64]) -> None:
         """Let the games given actions, and busy ones, go on until the learner decides or the end."""
         a, reward = self._arrays, REWARDS.index(self.reward)
         while True:
-            with threads(self.num_threads) as number:
-                if number == 1:
-                    advance(a, actions, 0, a.states.size, 0, reward)
-                else:
-                    advance_in_threads(a, actions, number, reward)
+            self._threads.run(advance, a, a.states.size, actions, reward)
             if self._all_compiled:
                 return
             waiting = np.flatnonzero(a.episodes["busy"])
@@ -300,16 +329,15 @@ def _agents(opponents: Opponents, seats: int) -> list[Agent]:
 def _read_deals(
     batch: Batch, games: npt.NDArray[np.int64], deals: Sequence[Mapping[str, Any] | None] | None
 ) -> dict[int, np.void]:
-    """The states that begin the deals given, by game; their generators do not move."""
+    """The states that begin the deals given, by game, without generators."""
     given = (
         []
         if deals is None
         else [pair for pair in zip(games.tolist(), deals, strict=True) if pair[1] is not None]
     )
     dealt = Batch(batch.ruleset, batch.num_players, len(given))
-    for k, (i, deal) in enumerate(given):
+    for k, (_, deal) in enumerate(given):
         assert deal is not None
-        dealt.states["rng"][k] = batch.states["rng"][i]
         read_deal(dealt, k, deal)
     return {i: dealt.states[k] for k, (i, _) in enumerate(given)}
 
@@ -329,12 +357,11 @@ def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> N
         e["action"] = -1
         e["terminated"] = e["truncated"] = e["illegal"] = False
         e["busy"] = True
+        a.written[i] = -1
 
 
 @compiled
-def advance(
-    a: Arrays, actions: npt.NDArray[np.int64], first: int, last: int, thread: int, reward: int
-) -> None:
+def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], reward: int) -> None:
     """Give the games from `first` to `last - 1` their actions, if there are any, and let them go on.
 
     A game stops at an opponent that must be asked; it is busy then.
@@ -349,17 +376,8 @@ def advance(
         engine.write_mask(a.states, a.masks, i)
         if e["asked"] == NOBODY:
             e["busy"] = False
-            observe(a.rules, a.states, i, e["seat"], a.places, a.factors, a.counts, a.scaled, thread)
+            observe(a.rules, a.states, i, e["seat"], a.places, a.factors, a.written, a.counts, a.scaled)
             pay(a.rules, a.states, i, e, reward)
-
-
-@compiled_parallel
-def advance_in_threads(a: Arrays, actions: npt.NDArray[np.int64], number: int, reward: int) -> None:
-    """`advance` for all games, a range of them in each thread."""
-    size = a.states.size
-    for thread in numba.prange(number):
-        first, last = thread * size // number, (thread + 1) * size // number
-        advance(a, actions, first, last, thread, reward)
 
 
 @inlined
@@ -403,7 +421,7 @@ def play_on(a: Arrays, i: int) -> None:
 def pay(rules: npt.NDArray[np.void], states: States, i: int, e: np.void, reward: int) -> None:
     """Pay the learner of game i for what has happened, and say whether the game is over."""
     if reward == POINTS:
-        score = scoring.points(rules, states, i)[e["seat"]].sum()
+        score = scoring.scores(rules, states, i)[e["seat"]]
         e["reward"] = score - e["score"]
         e["score"] = score
     if states[i]["player"] < 0:

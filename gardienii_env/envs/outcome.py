@@ -38,12 +38,16 @@ def rewards_at_end(
     """`final_rewards`, for compiled loops; `reward` is an index into `REWARDS`."""
     if reward == PAYOFF:
         return scoring.payoffs(rules, states, i)
-    scores = scoring.points(rules, states, i).sum(axis=1)
+    scores = scoring.scores(rules, states, i)
+    rewards = np.zeros(scores.size)
     if reward == MARGIN:
-        others = (scores.sum() - scores) / (scores.size - 1)
-        margins: npt.NDArray[np.float64] = (scores - others) / MARGIN_UNIT
-        return margins
-    return np.zeros(scores.size)
+        total = 0
+        for seat in range(scores.size):
+            total += scores[seat]
+        for seat in range(scores.size):
+            others = (total - scores[seat]) / (scores.size - 1)
+            rewards[seat] = (scores[seat] - others) / MARGIN_UNIT
+    return rewards
 
 
 def is_truncated(batch: Batch, i: int) -> bool:
@@ -91,6 +95,8 @@ def write_outcomes(
     """Write points by source, whether it won, and payoff of a seat in each of these games."""
     for k in range(games.size):
         i, seat = games[k], seats[k]
-        points[k] = scoring.points(rules, states, i)[seat]
+        by_source = scoring.points(rules, states, i)
+        for source in range(points.shape[1]):
+            points[k, source] = by_source[seat, source]
         won[k] = scoring.winners(rules, states, i)[seat]
         payoffs[k] = scoring.payoffs(rules, states, i)[seat]

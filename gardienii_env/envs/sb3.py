@@ -82,10 +82,8 @@ class GardieniiVecEnv(VecEnv):
 
     def reset(self) -> Observations:
         """Begin all games anew; from the seeds given to `seed`, if there are any."""
-        for i, seed in enumerate(self._seeds):
-            if seed is not None:
-                self.table.seed(i, seed)
-        self.table.reset(self._all, [options.get("deal") for options in self._options])
+        deals = [options.get("deal") for options in self._options]
+        self.table.reset(self._all, deals, [check_seed(seed) for seed in self._seeds])
         self.reset_infos = [{"seat": seat} for seat in self.table.seats.tolist()]
         self._begun = True
         self._returns[:] = 0

@@ -26,7 +26,15 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gardienii_env.envs.batch import Seeds, check_actions, check_legal, check_num_envs, each_seed
+from gardienii_env.envs.batch import (
+    Seeds,
+    as_array,
+    check_actions,
+    check_bool,
+    check_legal,
+    check_num_envs,
+    each_seed,
+)
 from gardienii_env.envs.learner import IllegalAction, LearnerTable, Opponents
 from gardienii_env.envs.outcome import Reward, final_infos
 from gardienii_env.envs.single import (
@@ -39,7 +47,6 @@ from gardienii_env.errors import OptionError, one_of, shown
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
 from gardienii_env.rules.actions import NUM_ACTIONS
-from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
 
 __all__ = ["GardieniiVectorEnv"]
@@ -58,8 +65,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
             `reset(options={"reset_mask": ...})` only): a member of Gymnasium's `AutoresetMode` or its
             value.
         num_threads: how many threads share the games; it does not change a result.
-        copy: whether observations and masks are new arrays at every call (otherwise the next call
-            overwrites them).
+        copy: whether observations are a new array at every call (otherwise the next call overwrites
+            them).
 
     Observations: shape (num_envs, size), float32 in [0, 1], or uint8 (counts before scaling) with
     `dtype="uint8"`. Rewards: float64. `infos["action_mask"]`: shape (num_envs, 73), int8, 1 where legal;
@@ -106,16 +113,16 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         self.illegal_action = check_illegal_action(illegal_action)
         self.render_mode = check_render_mode(render_mode)
         self.table = LearnerTable(
-            num_envs, opponents, num_players, ruleset, view, reward, seat, dtype, num_threads
+            self.num_envs, opponents, num_players, ruleset, view, reward, seat, dtype, num_threads
         )
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.copy = copy
+        self.copy = check_bool("copy", copy)
         self.single_observation_space = observation_space(self.table.layout, dtype)
         self.single_action_space = spaces.Discrete(NUM_ACTIONS)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._all = np.arange(num_envs)
-        self._over = np.ones(num_envs, np.bool_)  # not begun, or ended and not reset yet
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._all = np.arange(self.num_envs)
+        self._over = np.ones(self.num_envs, np.bool_)  # not begun, or ended and not reset yet
         self._begun = False
 
     # -- episodes ----------------------------------------------------------------------------------
@@ -130,9 +137,9 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         options = options or {}
         games = self._games_to_reset(options.get("reset_mask"))
         deals = self._deals(games, options.get("deal"))
-        seeds = [check_seed(one) for one in each_seed(seed, self.num_envs)]
+        seeds = each_seed(seed, self.num_envs)
         super().reset(seed=None)
-        self._begin(games, deals, seeds)
+        self._begin(games, deals, [seeds[i] for i in games.tolist()])
         which = np.zeros(self.num_envs, np.bool_)
         which[games] = True
         return self._observed(), self._infos(which)
@@ -143,17 +150,14 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         deals: Sequence[Mapping[str, Any] | None] | None = None,
         seeds: Sequence[int | None] | None = None,
     ) -> None:
-        for i in games.tolist():
-            if seeds is not None and seeds[i] is not None:
-                self.table.seed(i, seeds[i])
-        self.table.reset(games, deals)
+        self.table.reset(games, deals, seeds)
         self._over[games] = False
         self._begun = True
 
     def _games_to_reset(self, mask: object) -> npt.NDArray[np.int64]:
         if mask is None:
             return self._all
-        given = np.asarray(mask)
+        given = as_array("reset_mask", mask)
         if given.shape != (self.num_envs,) or given.dtype != np.bool_ or not given.any():
             raise OptionError(
                 f"reset_mask: {shown(mask)}; expected {self.num_envs} bools, at least one of them true."
@@ -247,7 +251,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         if not told.all():
             masks[~told] = 0
             seats[~told] = 0
-        return {"action_mask": masks, "_action_mask": told, "seat": seats, "_seat": told.copy()}
+        return {"action_mask": masks, "_action_mask": told.copy(), "seat": seats, "_seat": told.copy()}
 
     def _tell(self, infos: Infos, ended: npt.NDArray[np.int64]) -> None:
         """Add what the single-agent environment tells of a game that has ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic, overload
 
@@ -26,6 +27,8 @@ def lowest_bit(bits: int) -> int:
 @inlined
 def nth_bit(bits: int, n: int) -> int:
     """The member of a set that n others are smaller than."""
+    if bits & (bits + 1) == 0:  # a set of 0, 1, 2 and so on
+        return int(np.int64(n))
     for _ in range(n):
         bits &= bits - 1
     return lowest_bit(bits)

@@ -201,10 +201,9 @@ def draw_card(s: np.void, side: int) -> int:
     place = deck_place(side, s["deck_size"][side])
     card = int(s["deck"][place])
     s["deck"][place] = -1
-    if s["deck_laid"][side] > 0:
-        s["deck_laid"][side] -= 1  # everybody saw it when it was laid
-    else:
-        s["unseen"][card] -= 1
+    laid = s["deck_laid"][side] > 0  # then everybody saw it
+    s["deck_laid"][side] -= laid
+    s["unseen"][card] -= not laid
     return card
 
 
@@ -362,7 +361,7 @@ def play(r: np.void, s: np.void, card: int) -> None:
         s["step"] = COLUMN
 
 
-@inlined
+@compiled
 def place_column(r: np.void, s: np.void, at_left: bool) -> None:
     """Start the third or fourth column at the end that the player chose."""
     column = s["column"][s["player"]]
@@ -384,7 +383,7 @@ def num_columns(s: np.void, player: int) -> int:
     return columns
 
 
-@inlined
+@compiled
 def finish_set(r: np.void, s: np.void) -> None:
     """The open cards go to their column, the prize is paid, and the next player follows."""
     player = s["player"]
@@ -522,7 +521,7 @@ def clear_turn(s: np.void) -> None:
     fold_set(s)
 
 
-@inlined
+@compiled
 def end_game(s: np.void, end: int) -> None:
     """Nobody decides any more."""
     clear_turn(s)
@@ -583,13 +582,24 @@ def carry_out(r: np.void, s: np.void, action: int) -> None:
 
 
 @inlined
-def settle(r: np.void, s: np.void) -> None:
-    """Make the decisions that leave no choice, until a seat has one or the game is over."""
-    bits = legal_actions(r, s)
-    while bits != 0 and bits & (bits - 1) == 0:
-        carry_out(r, s, action_at(s, lowest_bit(bits)))
+def do(r: np.void, s: np.void, action: int) -> None:
+    """Do an action, then the forced ones, until a seat has a choice or the game is over."""
+    while True:
+        carry_out(r, s, action)
         bits = legal_actions(r, s)
+        if bits == 0 or bits & (bits - 1) != 0:
+            break
+        action = action_at(s, lowest_bit(bits))
     s["legal"] = bits
+
+
+@compiled
+def settle(r: np.void, s: np.void) -> None:
+    """Find out what is legal, and do what leaves no choice."""
+    bits = legal_actions(r, s)
+    s["legal"] = bits
+    if bits != 0 and bits & (bits - 1) == 0:
+        do(r, s, action_at(s, lowest_bit(bits)))
 
 
 @inlined
@@ -598,9 +608,7 @@ def apply(rules: npt.NDArray[np.void], states: States, i: int, action: int) -> N
 
     Legality is the caller's to check: an illegal action breaks the game.
     """
-    r, s = rules[0], states[i]
-    carry_out(r, s, action)
-    settle(r, s)
+    do(rules[0], states[i], action)
 
 
 @inlined
@@ -610,6 +618,10 @@ def write_mask(states: States, masks: Masks, i: int) -> None:
     for action in range(NUM_ACTIONS):
         mask[action] = 0
     bits = s["legal"]
+    if s["step"] == TAKE_STEP:
+        for slot in range(PASS + 1):
+            mask[TAKE + slot] = bits >> slot & 1
+        return
     while bits != 0:
         mask[np.uint64(action_at(s, lowest_bit(bits)))] = 1
         bits &= bits - 1

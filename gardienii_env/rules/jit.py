@@ -10,6 +10,7 @@ that take part (`SOURCES_DIGEST`), and any change among them compiles anew.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -19,11 +20,16 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["compiled", "compiled_parallel", "inlined", "inlined_modular"]
+__all__ = ["compiled", "inlined", "inlined_modular"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = __name__.split(".")[0]
+
+# Generators are records with a field `rng`, states among them; numba need not say so.
+warnings.filterwarnings(
+    "ignore", r"Record\(.* has been considered a subtype", numba.NumbaExperimentalFeatureWarning
+)
 
 
 def _digest_sources() -> str:
@@ -59,11 +65,6 @@ def _compiled(function: F, **options: Any) -> F:
     if result is not function:
         result._cache._cache_file._source_stamp = SOURCES_DIGEST
     return cast("F", result)
-
-
-def compiled_parallel(function: F) -> F:
-    """As `compiled`, for a function that divides its games among threads with `numba.prange`."""
-    return _compiled(function, parallel=True)
 
 
 def inlined_modular(function: F) -> F:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.state import States
 
-__all__ = ["SOURCES", "payoffs", "points", "winners"]
+__all__ = ["SOURCES", "payoffs", "points", "scores", "winners"]
 
 SOURCES = ("dragons", "pieces", "pearls", "crystals", "eggs", "crest")
 """Where points come from, in the order of the last axis of `points`."""
@@ -43,19 +43,34 @@ def points(rules: npt.NDArray[np.void], states: States, i: int) -> npt.NDArray[n
 
 
 @compiled
+def scores(rules: npt.NDArray[np.void], states: States, i: int) -> npt.NDArray[np.int64]:
+    """Points by seat if game i ended now: shape (players,), int64."""
+    by_source = points(rules, states, i)
+    result = np.zeros(by_source.shape[0], np.int64)
+    for seat in range(by_source.shape[0]):
+        for source in range(by_source.shape[1]):
+            result[seat] += by_source[seat, source]
+    return result
+
+
+@compiled
 def winners(rules: npt.NDArray[np.void], states: States, i: int) -> npt.NDArray[np.bool_]:
     """Who wins if game i ended now: shape (players,), bool.
 
     Most points; among those level, most cards in the tableau; all who are still level win together.
     """
     s = states[i]
-    scores = points(rules, states, i).sum(axis=1)
-    cards = np.zeros(scores.size, np.int64)
-    for seat in range(scores.size):
+    totals = scores(rules, states, i)
+    cards = np.zeros(totals.size, np.int64)
+    best = 0
+    for seat in range(totals.size):
         for colour in range(s["column_cards"].shape[1]):
             cards[seat] += s["column_cards"][seat, colour]
-    most_cards = np.max(np.where(scores == scores.max(), cards, -1))
-    won: npt.NDArray[np.bool_] = (scores == scores.max()) & (cards == most_cards)
+        if (totals[seat], cards[seat]) > (totals[best], cards[best]):
+            best = seat
+    won = np.zeros(totals.size, np.bool_)
+    for seat in range(totals.size):
+        won[seat] = totals[seat] == totals[best] and cards[seat] == cards[best]
     return won
 
 
@@ -67,7 +82,11 @@ def payoffs(rules: npt.NDArray[np.void], states: States, i: int) -> npt.NDArray[
     (N w - 1) / (N - 1).
     """
     won = winners(rules, states, i)
-    players = won.size
-    share = won / won.sum()
-    result: npt.NDArray[np.float64] = (players * share - 1) / (players - 1)
+    players, count = won.size, 0
+    for seat in range(players):
+        count += won[seat]
+    result = np.empty(players)
+    for seat in range(players):
+        share = won[seat] / count
+        result[seat] = (players * share - 1) / (players - 1)
     return result

@@ -1,66 +1,55 @@
-"""Several threads over the games of a batch: how many, and what keeps that safe.
+"""Several threads over the games of a batch.
 
-A compiled loop over threads (`compiled_parallel`) gives each of them a range of games of its own, so
-results do not depend on their number. It runs inside `threads(...)`.
+Compiled loops let go of Python's lock, so ordinary threads run them side by side. Each has a range of
+games of its own, so results do not depend on their number.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
-
-import numba
 
 from gardienii_env.errors import OptionError, as_index, shown
 
-__all__ = ["check_threads", "fork_is_safe", "threads"]
-
-_one_at_a_time = threading.Lock()  # some of numba's threading layers end the process otherwise
-_used_in: int | None = None  # the process in which threads were started
+__all__ = ["Threads"]
 
 
-def check_threads(num_threads: object) -> int:
-    """The number of threads as int, at most what numba has; OptionError if it is not 1 or more."""
-    number = as_index(num_threads)
-    if number < 1:
-        raise OptionError(f"num_threads: {shown(num_threads)} is not a whole number from 1 up.")
-    config: Any = numba.config
-    return min(number, int(config.NUMBA_NUM_THREADS))
+class Threads:
+    """A number of threads. They start when they are first used, anew in a copy or a forked process.
 
-
-def fork_is_safe() -> bool:
-    """Whether threads can be used here: not in a fork of a process that has used them."""
-    return _used_in in (None, os.getpid())
-
-
-@contextmanager
-def threads(number: int) -> Iterator[int]:
-    """Have that many threads for a compiled loop; gives how many there are.
-
-    In a process forked from one that has used threads there is one only, and a warning: OpenMP would
-    end the process. Processes that are spawned have no such limit.
+    OptionError if the number is not 1 or more.
     """
-    global _used_in
-    if number > 1 and not fork_is_safe():
-        warnings.warn(
-            "num_threads: this process was forked from one that has used threads, so one thread is used "
-            "here. Start processes by 'spawn' or 'forkserver' to use more.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        number = 1
-    if number == 1:
-        yield 1
-        return
-    with _one_at_a_time:
-        before = numba.get_num_threads()
-        numba.set_num_threads(number)
-        _used_in = os.getpid()
+
+    def __init__(self, number: object) -> None:
+        self.number = as_index(number)
+        if isinstance(number, bool) or self.number < 1:
+            raise OptionError(f"num_threads: {shown(number)} is not a whole number from 1 up.")
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    def run(self, loop: Callable[..., None], arrays: Any, games: int, *options: Any) -> None:
+        """Call `loop(arrays, first, last, *options)` for ranges that make up all games."""
+        threads = min(self.number, games)
+        bounds = [thread * games // threads for thread in range(threads + 1)]
+        others: list[Future[None]] = []
         try:
-            yield number
+            for k in range(1, threads):
+                task = self._started().submit(loop, arrays, bounds[k], bounds[k + 1], *options)
+                others.append(task)
+            loop(arrays, 0, bounds[1], *options)
         finally:
-            numba.set_num_threads(before)
+            wait(others)  # after an error too: nobody may still write to the arrays
+        for other in others:
+            other.result()
+
+    def _started(self) -> ThreadPoolExecutor:
+        """The threads besides the caller's own."""
+        if self._pool is None or self._process != os.getpid():
+            self._pool = ThreadPoolExecutor(self.number - 1, "gardienii")
+            self._process = os.getpid()
+        return self._pool
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Threads, (self.number,)
