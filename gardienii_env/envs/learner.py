@@ -23,7 +23,8 @@ from gardienii_env.envs.outcome import (
     POINTS,
     REWARDS,
     Reward,
-    final_info,
+    final_infos,
+    one_by_one,
     rewards_at_end,
 )
 from gardienii_env.errors import AgentError, DealError, OptionError, as_index, one_of, shown
@@ -300,12 +301,19 @@ class LearnerTable:
                     a.episodes["action"][games] = agent.decide(self.batch, games, a.streams)
             actions = NO_ACTIONS
 
-    def info(self, i: int) -> dict[str, Any]:
-        """What is known about a finished game i: `final_info`, the learner's seat, `illegal_action`."""
-        seat = int(self.seats[i])
-        if self.illegal[i]:
-            return {"seat": seat, "illegal_action": True}
-        return {"seat": seat, "illegal_action": False, **final_info(self.batch, i, seat)}
+    def infos(self, games: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+        """What is told of finished games: `final_info`, the learner's seat, `illegal_action`."""
+        illegal, seats = self.illegal[games], self.seats[games]
+        told = [
+            {"seat": seat, "illegal_action": wrong}
+            for seat, wrong in zip(seats.tolist(), illegal.tolist(), strict=True)
+        ]
+        legal = np.flatnonzero(~illegal)
+        if legal.size:
+            finals = one_by_one(final_infos(self.batch, games[legal], seats[legal]))
+            for k, final in zip(legal.tolist(), finals, strict=True):
+                told[k].update(final)
+        return told
 
 
 def _agents(opponents: Opponents, seats: int) -> list[Agent]:

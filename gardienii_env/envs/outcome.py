@@ -57,11 +57,15 @@ def is_truncated(batch: Batch, i: int) -> bool:
 
 def final_info(batch: Batch, i: int, seat: int) -> dict[str, Any]:
     """What is worth logging of a finished game for a seat: all of it public by then."""
-    infos = final_infos(batch, np.array([i]), np.array([seat]))
-    points = {source: int(values[0]) for source, values in infos["points"].items()}
-    return {key: value.tolist()[0] for key, value in infos.items() if key != "points"} | {
-        "points": points
-    }
+    return one_by_one(final_infos(batch, np.array([i]), np.array([seat])))[0]
+
+
+def one_by_one(infos: dict[str, Any]) -> list[dict[str, Any]]:
+    """A dict of arrays, some within a dict of their own, as a dict of plain values for each place."""
+    lists = [
+        one_by_one(values) if isinstance(values, dict) else values.tolist() for values in infos.values()
+    ]
+    return [dict(zip(infos, values, strict=True)) for values in zip(*lists, strict=True)]
 
 
 def final_infos(

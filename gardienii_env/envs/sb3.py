@@ -108,9 +108,9 @@ class GardieniiVecEnv(VecEnv):
         self._returns += table.rewards
         self._lengths += 1
         ended = np.flatnonzero(dones)
-        for i in ended.tolist():
+        for i, told in zip(ended.tolist(), table.infos(ended), strict=True):
             infos[i] = {
-                **table.info(i),
+                **told,
                 "terminal_observation": table.observations[i].copy(),
                 "TimeLimit.truncated": bool(table.truncated[i]),
                 "episode": {

@@ -133,7 +133,7 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         table.step(self._action)
         terminated, truncated = bool(table.terminated[0]), bool(table.truncated[0])
         self._playing = not (terminated or truncated)
-        info = self._info() if self._playing else {**self._info(), **table.info(0)}
+        info = self._info() if self._playing else {**self._info(), **table.infos(ONE)[0]}
         return table.observations[0].copy(), float(table.rewards[0]), terminated, truncated, info
 
     def _checked(self, action: int | np.integer[Any]) -> int:

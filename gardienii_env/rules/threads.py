@@ -32,6 +32,9 @@ class Threads:
     def run(self, loop: Callable[..., None], arrays: Any, games: int, *options: Any) -> None:
         """Call `loop(arrays, first, last, *options)` for ranges that make up all games."""
         threads = min(self.number, games)
+        if threads == 1:
+            loop(arrays, 0, games, *options)
+            return
         bounds = [thread * games // threads for thread in range(threads + 1)]
         others: list[Future[None]] = []
         try:
