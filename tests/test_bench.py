@@ -172,7 +172,8 @@ def test_some_cases_for_some_players(capsys: pytest.CaptureFixture[str]) -> None
     assert list(data["cases"]) == ["aec", "step"]
     assert {figure["players"] for figure in data["figures"]} == {3}
     assert Counter(f["case"] for f in data["figures"]) == {"aec": 2, "step": 2}
-    assert "Measuring for about 1 second.\n" in err
+    assert "Measuring for about 1 second, and " in err
+    assert "measuring aec\nmeasuring step\n" in err
     assert f"numpy {np.__version__}" in err
     assert "step(random_actions())" in err
 

@@ -142,12 +142,20 @@ def _skipped(asked: Sequence[str] | None) -> dict[str, str]:
 
 def _measure(to_do: Sequence[tuple[str, Job]]) -> list[Measured]:
     seconds = sum(job.seconds for _, job in to_do)
-    print(f"Measuring for about {_duration(seconds)}.", file=sys.stderr, flush=True)
-    return [
-        Measured(case, figure)
-        for case, job in progress(to_do, "measurement")
-        for figure in job.measure()
-    ]
+    print(
+        f"Measuring for about {_duration(seconds)}, and as long as it takes to compile what has not "
+        "been compiled here yet.",
+        file=sys.stderr,
+        flush=True,
+    )
+    measured: list[Measured] = []
+    before = ""
+    for case, job in progress(to_do, "measurement"):
+        if case != before and not sys.stderr.isatty():  # a terminal has a progress bar
+            print(f"measuring {case}", file=sys.stderr, flush=True)
+        before = case
+        measured += [Measured(case, figure) for figure in job.measure()]
+    return measured
 
 
 def _duration(seconds: float) -> str:

@@ -54,8 +54,8 @@ __all__ = [
     "each_seed",
 ]
 
-DEALS_TRIED = 1000
-"""A ruleset may be so short that a game is over before anybody decides; the next one need not be."""
+DECISIONS_AT_ONCE = 2_000_000
+"""A compiled loop cannot be interrupted: after about so many decisions, Ctrl-C is heard."""
 
 Seeds = int | Sequence[int | None] | None
 """One seed for all games (game i has `seed + i`), or one for each; None: from the operating system."""
@@ -222,7 +222,7 @@ class GardieniiBatch:
 
         Args:
             seed: game i is dealt from the seed `seed + i`, or from `seed[i]`, as in `Game.new`; None
-                deals the next game of the sequence that the last seed began.
+                (also in the list) deals the next game of the sequence that the last seed began.
             games: which games, as whole numbers or as a bool for each; None: all.
 
         Raises OptionError for what cannot be; then no game has changed.
@@ -231,17 +231,34 @@ class GardieniiBatch:
         if seed is not None:
             self._set_seeds(which, seed)
         deal_all(self._arrays, which, self.num_players)
-        self._begun = self._begun or which.size == self.num_envs
         self.refresh(which)
 
     def refresh(self, games: npt.ArrayLike | None = None) -> None:
-        """Write players, masks and observations anew after `states` was changed; rewards are 0."""
+        """Write players, masks and observations anew after `states` was changed; rewards are 0.
+
+        What is legal is found out anew, and decisions that leave no choice are made. Of a game that is
+        over the observation is that of seat 0; it rests until it is reset, with autoreset too.
+        OptionError for games of another number of players.
+        """
         which = self._which(games)
+        wrong = np.flatnonzero(self.states["num_players"][which] != self.num_players)
+        if wrong.size:
+            i = int(which[wrong[0]])
+            raise OptionError(
+                f"states: game {i} has {self.states['num_players'][i]} players, not {self.num_players}; "
+                "reset it, or copy one of that number."
+            )
         refresh_all(self._arrays, which)
+
+    def game(self, i: int) -> Game:
+        """Game i as it stands, as an independent `Game` (the whole truth; it has no record)."""
+        return Game.of(self.batch, i)
 
     def _set_seeds(self, games: npt.NDArray[np.int64], seed: Seeds) -> None:
         seeds = each_seed(seed, self.num_envs)
         for i in games.tolist():
+            if seeds[i] is None and self.states["rng"][i]:
+                continue
             streams = seed_streams(seeds[i], 2)
             self.states["rng"][i], self._arrays.streams["rng"][i] = streams[0], streams[1]
 
@@ -290,17 +307,21 @@ class GardieniiBatch:
         return actions
 
     def play_random(self, steps: int) -> None:
-        """The same as `step(random_actions())` so many times, in one compiled call."""
+        """The same as `step(random_actions())` so many times, without coming back to Python between."""
         if isinstance(steps, bool) or as_index(steps) < 1:
             raise OptionError(f"steps: {shown(steps)} is not a whole number from 1 up.")
         self._check_begun()
-        self._run(as_index(steps), True)
+        at_once = max(1, DECISIONS_AT_ONCE // self.num_envs)
+        for first in range(0, as_index(steps), at_once):
+            self._run(min(at_once, as_index(steps) - first), True)
 
     def _run(self, steps: int, at_random: bool) -> None:
         options = (steps, at_random, self._reward, self.autoreset)
         self._threads.run(step_games, self._arrays, self.num_envs, *options)
 
     def _check_begun(self) -> None:
+        a = self._arrays
+        self._begun = self._begun or bool(((a.players >= 0) | a.terminated | a.truncated).all())
         if not self._begun:
             raise OptionError("The games were not begun; call reset().")
 
@@ -394,6 +415,7 @@ def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
     """Write all that follows from the states of these games."""
     for k in range(games.size):
         i = games[k]
+        engine.settle(a.rules[0], a.states[i])
         a.players[i] = a.states[i]["player"]
         a.rewards[i] = 0
         set_flags(a, i)
@@ -460,10 +482,7 @@ def end_game(a: Arrays, i: int, reward: int, autoreset: bool) -> int:
         return -1
     a.scores[i] = 0
     a.written[i] = -1
-    for _ in range(DEALS_TRIED):
-        engine.deal(a.rules, a.states, i, rewards.size)
-        if a.states[i]["player"] >= 0:
-            break
+    engine.deal(a.rules, a.states, i, rewards.size)
     return int(a.states[i]["player"])
 
 

@@ -10,13 +10,14 @@ the learner's seat and one for the opponents. So a game's course depends on its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.agents import STREAM, Agent, make_agents
+from gardienii_env.agents import STREAM, Agent, make_agent, make_agents
 from gardienii_env.agents.compiled import NOT_COMPILED, compiled_action, compiled_code
 from gardienii_env.deal import read_deal
 from gardienii_env.envs.outcome import (
@@ -55,7 +56,7 @@ IllegalAction = Literal["terminate", "raise"]
 ILLEGAL_ACTIONS: tuple[IllegalAction, ...] = ("terminate", "raise")
 ILLEGAL_REWARD = -1.0
 
-Opponents = str | Sequence[Agent]
+Opponents = str | Agent | Sequence[Agent | str]
 """Names with commas (one stands for all), or agents; clockwise from the learner."""
 
 DEALS_TRIED = 1000
@@ -197,8 +198,9 @@ class LearnerTable:
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on."""
         self.opponents = _agents(opponents, self.batch.num_players - 1)
-        self._distinct = list(dict.fromkeys(self.opponents))
-        self._which = np.array([self._distinct.index(agent) for agent in self.opponents])
+        distinct = {id(agent): agent for agent in self.opponents}
+        self._distinct = list(distinct.values())
+        self._which = np.array([[*distinct].index(id(agent)) for agent in self.opponents])
         codes = [compiled_code(agent) for agent in self.opponents]
         self._all_compiled = NOT_COMPILED not in codes
         self._arrays.episodes["opponents"][:, : len(codes)] = codes
@@ -273,16 +275,21 @@ class LearnerTable:
     def step(self, actions: npt.NDArray[np.int64]) -> None:
         """Do the learners' actions, shape (size,), in all games that are on, and what follows.
 
-        An illegal action changes nothing in its game, pays -1 and terminates the episode. OptionError
-        if the last step was broken off by an error of an opponent.
+        An illegal action changes nothing in its game, pays -1 and terminates the episode. Call it within
+        `all_or_nothing`.
         """
-        busy = np.flatnonzero(self._arrays.episodes["busy"])
-        if busy.size:
-            raise OptionError(
-                f"step: an opponent's error broke off the last step in games {shown(busy.tolist())}; "
-                "reset them."
-            )
         self._advance(actions)
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """If an opponent fails in what is done within, everything is as it was before."""
+        before = [] if self._all_compiled else [array.copy() for array in self._rows()]
+        try:
+            yield
+        except BaseException:
+            for array, rows in zip(self._rows(), before, strict=False):
+                array[:] = rows
+            raise
 
     def _advance(self, actions: npt.NDArray[np.int64]) -> None:
         """Let the games given actions, and busy ones, go on until the learner decides or the end."""
@@ -320,12 +327,14 @@ def _agents(opponents: Opponents, seats: int) -> list[Agent]:
     """The agents of the seats after the learner's; AgentError if that is not what they are."""
     if isinstance(opponents, str):
         return make_agents(opponents, seats)
-    if not isinstance(opponents, Sequence) or not all(isinstance(agent, Agent) for agent in opponents):
+    given = [opponents] if isinstance(opponents, Agent) else opponents
+    if not isinstance(given, Sequence) or not all(isinstance(agent, (Agent, str)) for agent in given):
         raise AgentError(
-            f"opponents: {shown(opponents)} is neither a text of names with commas nor a list of Agent "
-            "objects."
+            f"opponents: {shown(opponents)} is neither a text of names with commas, nor an Agent "
+            "object, nor a list of names and Agent objects."
         )
-    agents: list[Agent] = [*opponents] * (seats if len(opponents) == 1 else 1)
+    made = [make_agent(agent) if isinstance(agent, str) else agent for agent in given]
+    agents = made * (seats if len(made) == 1 else 1)
     if len(agents) != seats:
         raise AgentError(
             f"opponents: {count_words(len(agents), 'agent')} for {count_words(seats, 'seat')}: "

@@ -100,31 +100,35 @@ class GardieniiVecEnv(VecEnv):
 
     def step_wait(self) -> VecEnvStepReturn:
         """Do them. Returns observations, rewards (float32), dones (bool) and infos."""
+        with self.table.all_or_nothing():
+            return self._step()
+
+    def _step(self) -> VecEnvStepReturn:
         table = self.table
         table.step(self._actions)
         rewards = table.rewards.astype(np.float32)
         dones = table.terminated | table.truncated
+        returns, lengths = self._returns + table.rewards, self._lengths + 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        self._returns += table.rewards
-        self._lengths += 1
         ended = np.flatnonzero(dones)
-        for i, told in zip(ended.tolist(), table.infos(ended), strict=True):
-            infos[i] = {
-                **told,
-                "terminal_observation": table.observations[i].copy(),
-                "TimeLimit.truncated": bool(table.truncated[i]),
-                "episode": {
-                    "r": float(self._returns[i]),
-                    "l": int(self._lengths[i]),
-                    "t": round(time.time() - self._started, 6),
-                },
-            }
         if ended.size:
-            self._returns[ended] = 0
-            self._lengths[ended] = 0
+            for i, told in zip(ended.tolist(), table.infos(ended), strict=True):
+                infos[i] = {
+                    **told,
+                    "terminal_observation": table.observations[i].copy(),
+                    "TimeLimit.truncated": bool(table.truncated[i]),
+                    "episode": {
+                        "r": float(returns[i]),
+                        "l": int(lengths[i]),
+                        "t": round(time.time() - self._started, 6),
+                    },
+                }
             table.reset(ended)
             for i in ended.tolist():
                 self.reset_infos[i] = {"seat": int(table.seats[i])}
+            returns[ended] = 0
+            lengths[ended] = 0
+        self._returns, self._lengths = returns, lengths
         return table.observations.copy(), rewards, dones, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

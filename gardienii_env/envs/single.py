@@ -61,8 +61,8 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
     """One seat of the game as a Gymnasium environment; registered as `Gardienii-v0`.
 
     Args:
-        opponents: names with commas (`"greedy"`, `"greedy,random"`; one name stands for all) or Agent
-            objects, clockwise from the learner.
+        opponents: names with commas (`"greedy"`, `"greedy,random"`; one name stands for all), an Agent
+            object, or a list of names and Agent objects, clockwise from the learner.
         num_players: 2 to 4.
         ruleset: a shipped name, a file, a dict or a Ruleset.
         view: `table` or `recall`.
@@ -130,7 +130,8 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         if not self._playing:
             raise OptionError("step: the episode is over or was not begun; call reset().")
         self._action[0] = self._checked(action)
-        table.step(self._action)
+        with table.all_or_nothing():
+            table.step(self._action)
         terminated, truncated = bool(table.terminated[0]), bool(table.truncated[0])
         self._playing = not (terminated or truncated)
         info = self._info() if self._playing else {**self._info(), **table.infos(ONE)[0]}

@@ -202,8 +202,25 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         """
         given = check_actions(actions, self.num_envs)
         self._check_on(given)
+        before = self._over.copy()
+        try:
+            with self.table.all_or_nothing():
+                return self._step(given)
+        except BaseException:
+            self._over = before
+            raise
+
+    def _step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[
+        Observations,
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.bool_],
+        Infos,
+    ]:
         table = self.table
-        table.step(given)
+        table.step(actions)
         resting = np.flatnonzero(self._over)
         if resting.size:  # NEXT_STEP
             self._begin(resting)
@@ -245,12 +262,9 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         return self.table.observations.copy() if self.copy else self.table.observations
 
     def _infos(self, told: npt.NDArray[np.bool_]) -> Infos:
-        """Mask and seat of the games that are told of; 0 for the others."""
+        """Mask and seat; those of games that are not told of are there too, for who reads them all."""
         masks, seats = self.table.batch.masks.copy(), self.table.seats.copy()
         masks[self._over] = 1
-        if not told.all():
-            masks[~told] = 0
-            seats[~told] = 0
         return {"action_mask": masks, "_action_mask": told.copy(), "seat": seats, "_seat": told.copy()}
 
     def _tell(self, infos: Infos, ended: npt.NDArray[np.int64]) -> None:

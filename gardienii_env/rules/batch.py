@@ -47,7 +47,7 @@ class Batch:
         apply_one(self.rules, self.states, self.masks, i, action)
 
     def write_mask(self, i: int) -> None:
-        """Write `masks[i]` anew, after game i was changed by something else than the methods here."""
+        """Write `masks[i]` anew from the state's `legal`, after something else than the methods here."""
         engine.write_mask(self.states, self.masks, i)
 
     def apply_all(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:

@@ -41,9 +41,12 @@ class Threads:
             for k in range(1, threads):
                 task = self._started().submit(loop, arrays, bounds[k], bounds[k + 1], *options)
                 others.append(task)
+        except RuntimeError:  # no thread can be started (any more): the caller does the rest
+            loop(arrays, bounds[len(others) + 1], games, *options)
+        try:
             loop(arrays, 0, bounds[1], *options)
         finally:
-            wait(others)  # after an error too: nobody may still write to the arrays
+            _wait_for_all(others)
         for other in others:
             other.result()
 
@@ -56,3 +59,16 @@ class Threads:
 
     def __reduce__(self) -> tuple[object, ...]:
         return Threads, (self.number,)
+
+
+def _wait_for_all(tasks: list[Future[None]]) -> None:
+    """Come back when none of them can still write to the arrays, whatever interrupts the waiting."""
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            wait(tasks)
+            break
+        except KeyboardInterrupt as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt

@@ -2,6 +2,8 @@
 
 PettingZoo's `max_cycles_test` does not apply: it asks for a parallel environment and an argument
 `max_cycles`. What it is about, the truncation, is tested on a ruleset with a short turn limit.
+
+Tests that ask for `make_any` run against one game of a `GardieniiBatch` too: see `driving`.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ import copy
 import pickle
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from driving import BatchAsAEC
 from pettingzoo import AECEnv
 from pettingzoo.test.api_test import api_test
 from pettingzoo.test.render_test import render_test
@@ -40,6 +44,13 @@ Seen = tuple[Any, ...]
 MAKERS = (gardienii_v0.env, gardienii_v0.raw_env)
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
 makers = pytest.mark.parametrize("make", MAKERS, ids=["env", "raw_env"])
+
+BATCHES = [
+    pytest.param(partial(BatchAsAEC, autoreset=autoreset), id=f"batch-{name}")
+    for autoreset, name in ((False, "rests"), (True, "autoreset"))
+]
+any_raw = pytest.mark.parametrize("make_any", [pytest.param(GardieniiEnv, id="raw_env"), *BATCHES])
+"""The environment itself, and one game of a batch."""
 
 
 def pick(observation: Observation, rng: random.Random) -> int:
@@ -69,9 +80,9 @@ def play_on(env: Env, rng: random.Random, decisions: int = 2**63) -> None:
 
 
 def game_of(env: Env) -> Game:
-    raw = env.unwrapped
-    assert isinstance(raw, GardieniiEnv)
-    return raw.game
+    game = env.unwrapped.game  # type: ignore[attr-defined]
+    assert isinstance(game, Game)
+    return game
 
 
 def frozen(observation: Observation) -> tuple[bytes, bytes]:
@@ -86,23 +97,37 @@ def snapshot(env: GardieniiEnv) -> tuple[Any, ...]:
     return *arrays, game.moves[:], env.agent_selection, env.agents[:], copy.deepcopy(dicts)
 
 
-def reset_env(players: int, ruleset: Any = "gardienii", seed: int = 3, **options: Any) -> GardieniiEnv:
-    env = GardieniiEnv(players, ruleset, **options)
+def reset_any(
+    make: Callable[..., Any], players: int, ruleset: Any = "gardienii", seed: int = 3, **options: Any
+) -> Any:
+    env = make(players, ruleset, **options)
     env.reset(seed=seed)
     return env
+
+
+def reset_env(players: int, ruleset: Any = "gardienii", seed: int = 3, **options: Any) -> GardieniiEnv:
+    env: GardieniiEnv = reset_any(GardieniiEnv, players, ruleset, seed, **options)
+    return env
+
+
+def exactly(env: Any, rewards: list[float]) -> Any:
+    """Rewards as the environment gives them: those of a batch are float32."""
+    if isinstance(env, BatchAsAEC):
+        return np.array(rewards, np.float32).tolist()
+    return rewards
 
 
 # -- PettingZoo's own tests ------------------------------------------------------------------------
 
 
-@makers
+@pytest.mark.parametrize("make", [*MAKERS, *BATCHES])
 @combinations
 @pytest.mark.filterwarnings("ignore::UserWarning")  # it warns of every Dict observation
 def test_pettingzoo_api_test(make: Callable[..., Env], ruleset: str, players: int) -> None:
     api_test(make(players, ruleset))  # type: ignore[no-untyped-call]
 
 
-@makers
+@pytest.mark.parametrize("make", [*MAKERS, *BATCHES])
 @combinations
 def test_pettingzoo_seed_test(make: Callable[..., Env], ruleset: str, players: int) -> None:
     seed_test(lambda: make(players, ruleset))  # type: ignore[no-untyped-call]
@@ -119,12 +144,16 @@ def test_pettingzoo_render_test() -> None:
 # -- the game, step by step ------------------------------------------------------------------------
 
 
+@any_raw
 @pytest.mark.parametrize("view", VIEWS)
 @combinations
-def test_every_step_shows_the_game(ruleset: str, players: int, view: Any) -> None:
+def test_every_step_shows_the_game(
+    make_any: Callable[..., Any], ruleset: str, players: int, view: Any
+) -> None:
     """Agents, observations and masks of all seats are those of a `Game` that is played along."""
     rng = random.Random(players)
-    env, game = reset_env(players, ruleset, seed=8, view=view), Game.new(players, ruleset, seed=8)
+    env = reset_any(make_any, players, ruleset, seed=8, view=view)
+    game = Game.new(players, ruleset, seed=8)
     space = env.observation_space("player_0")
     while not game.is_over:
         assert env.agent_selection == f"player_{game.player}"
@@ -144,7 +173,9 @@ def test_every_step_shows_the_game(ruleset: str, players: int, view: Any) -> Non
         assert np.array_equal(seen["observation"], game.observe(seat, view))
         assert not seen["action_mask"].any()
         assert space.contains(seen)
-    assert env.game.to_record() == game.to_record()
+    assert env.game.state.tobytes() == game.state.tobytes()
+    if make_any is GardieniiEnv:
+        assert env.game.to_record() == game.to_record()
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -179,7 +210,7 @@ def test_without_observing_last_gives_none() -> None:
 # -- seeds and sequences of games ------------------------------------------------------------------
 
 
-@makers
+@pytest.mark.parametrize("make", [*MAKERS, *BATCHES])
 @combinations
 def test_one_seed_gives_one_sequence_of_games(
     make: Callable[..., Env], ruleset: str, players: int
@@ -206,7 +237,7 @@ def test_a_seed_deals_what_game_new_deals(seed: int) -> None:
     assert env.game.seed == seed
 
 
-@makers
+@pytest.mark.parametrize("make", [*MAKERS, *BATCHES])
 def test_reset_in_the_middle_begins_anew(make: Callable[..., Env]) -> None:
     env = make(3, reward="points")
     env.reset(seed=5)
@@ -287,24 +318,26 @@ def rewards_at_the_end(env: Env, rng: random.Random) -> dict[str, float]:
     return rewards
 
 
+@any_raw
 @combinations
-def test_reward_payoff(ruleset: str, players: int) -> None:
+def test_reward_payoff(make_any: Callable[..., Any], ruleset: str, players: int) -> None:
     for seed in range(4):
-        env = reset_env(players, ruleset, seed)
+        env = reset_any(make_any, players, ruleset, seed)
         totals = dict.fromkeys(env.possible_agents, 0.0)
         for agent, _, _, reward, terminated, *_ in play(env, random.Random(seed)):
             totals[agent] += reward
             assert terminated or reward == 0
             assert type(reward) is float
-        payoffs = dict(zip(env.possible_agents, env.game.payoffs(), strict=True))
-        assert sum(totals.values()) == pytest.approx(0)
+        payoffs = dict(zip(env.possible_agents, exactly(env, env.game.payoffs()), strict=True))
+        assert sum(env.game.payoffs()) == pytest.approx(0)
         assert totals == payoffs
         assert any(totals.values())
 
 
+@any_raw
 @combinations
-def test_reward_margin(ruleset: str, players: int) -> None:
-    env = reset_env(players, ruleset, reward="margin")
+def test_reward_margin(make_any: Callable[..., Any], ruleset: str, players: int) -> None:
+    env = reset_any(make_any, players, ruleset, reward="margin")
     rewards = rewards_at_the_end(env, random.Random(1))
     scores = env.game.scores()
     for seat, reward in enumerate(rewards.values()):
@@ -313,7 +346,7 @@ def test_reward_margin(ruleset: str, players: int) -> None:
         assert type(reward) is float
 
 
-def steps_with_points(env: GardieniiEnv, rng: random.Random) -> Iterator[tuple[str, dict[str, float]]]:
+def steps_with_points(env: Any, rng: random.Random) -> Iterator[tuple[str, dict[str, float]]]:
     """Play a game; for each step who made it and the rewards, which are checked against the scores."""
     while not env.game.is_over:
         before, agent = env.game.scores(), env.agent_selection
@@ -324,10 +357,11 @@ def steps_with_points(env: GardieniiEnv, rng: random.Random) -> Iterator[tuple[s
         yield agent, env.rewards
 
 
+@any_raw
 @combinations
-def test_reward_points(ruleset: str, players: int) -> None:
+def test_reward_points(make_any: Callable[..., Any], ruleset: str, players: int) -> None:
     """`last()` pays what came in since the agent's own last step, and pays it once."""
-    env = reset_env(players, ruleset, reward="points")
+    env = reset_any(make_any, players, ruleset, reward="points")
     due = dict.fromkeys(env.possible_agents, 0.0)
     paid = dict.fromkeys(env.possible_agents, 0.0)
     for mover, rewards in steps_with_points(env, random.Random(2)):
@@ -363,7 +397,7 @@ def test_reward_of_an_agent_that_decides_again() -> None:
 # -- the end ---------------------------------------------------------------------------------------
 
 
-@makers
+@pytest.mark.parametrize("make", [*MAKERS, *BATCHES])
 @pytest.mark.parametrize(
     ("name", "end"),
     [("five turns", "turn_limit"), ("first amulet", "amulets"), ("nothing but the supply", "supply")],
@@ -380,7 +414,7 @@ def test_all_agents_end_in_one_step(make: Callable[..., Env], name: str, end: st
         assert env.agent_selection == "player_0"
         assert env.truncations == dict.fromkeys(agents, end == "turn_limit")
         assert env.terminations == dict.fromkeys(agents, end != "turn_limit")
-        assert list(env.rewards.values()) == game.payoffs()
+        assert list(env.rewards.values()) == exactly(env, game.payoffs())
         for _ in range(players):
             env.step(None)
             agents.pop(0)
@@ -456,7 +490,7 @@ def pickled(env: Env) -> Env:
 
 @pytest.mark.parametrize("reward", ["payoff", "points"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
-@makers
+@pytest.mark.parametrize("make", [*MAKERS, *BATCHES])
 def test_a_copy_goes_on_with_the_game(
     make: Callable[..., Env], copied: Callable[[Env], Env], reward: Any
 ) -> None:

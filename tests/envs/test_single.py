@@ -1,4 +1,7 @@
-"""The single-agent Gymnasium environment: Gymnasium's and SB3's own checks, and whole games."""
+"""The single-agent Gymnasium environment: Gymnasium's and SB3's own checks, and whole games.
+
+Tests that ask for `env_of` run against the batched environments too: see `driving`.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from driving import IN_THREADS, SINGLE, VECTOR_ENVS, WAYS, put_state, seat_of, takes_anything
 from gymnasium.utils.env_checker import check_env as gymnasium_check_env
 from rulesets import COMBINATIONS, VARIATIONS, same_for_all
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
@@ -44,15 +48,39 @@ ID = "gardienii_env:Gardienii-v0"
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
 
 
-def env_of(players: int = 2, ruleset: Any = "gardienii", **options: Any) -> GardieniiSingleEnv:
-    return GardieniiSingleEnv(**{"opponents": "random", **options}, num_players=players, ruleset=ruleset)
+EnvOf = Callable[..., Any]
+"""Makes an environment of a number of players, a ruleset and further options."""
 
 
-def legal(env: GardieniiSingleEnv) -> list[int]:
+def maker(way: str) -> EnvOf:
+    """Makes environments in one of the `WAYS`."""
+
+    def env_of(players: int = 2, ruleset: Any = "gardienii", **options: Any) -> Any:
+        return WAYS[way](**{"opponents": "random", **options}, num_players=players, ruleset=ruleset)
+
+    return env_of
+
+
+single_env_of = maker("single")
+
+
+@pytest.fixture(params=WAYS)
+def env_of(request: pytest.FixtureRequest) -> EnvOf:
+    """In each way: the single environment, and one game of each kind of batch."""
+    return maker(request.param)
+
+
+@pytest.fixture(params=[*SINGLE, *VECTOR_ENVS])
+def gym_env_of(request: pytest.FixtureRequest) -> EnvOf:
+    """The single environment, and one game of Gymnasium's kind of batch, which can do the same."""
+    return maker(request.param)
+
+
+def legal(env: Any) -> list[int]:
     return [int(action) for action in np.flatnonzero(env.action_masks())]
 
 
-def play(env: GardieniiSingleEnv, rng: random.Random, steps: int = 2**63) -> Iterator[Step]:
+def play(env: Any, rng: random.Random, steps: int = 2**63) -> Iterator[Step]:
     """Play on at random, at most to the end of the episode."""
     while steps > 0:
         step = env.step(rng.choice(legal(env)))
@@ -62,7 +90,7 @@ def play(env: GardieniiSingleEnv, rng: random.Random, steps: int = 2**63) -> Ite
         steps -= 1
 
 
-def play_on(env: GardieniiSingleEnv, rng: random.Random, steps: int = 2**63) -> Step:
+def play_on(env: Any, rng: random.Random, steps: int = 2**63) -> Step:
     """The last step of playing on at random."""
     return list(play(env, rng, steps))[-1]
 
@@ -73,12 +101,12 @@ def frozen(observation: Any, *rest: Any) -> tuple[Any, ...]:
     return observation.tobytes(), *numbers, repr(info)
 
 
-def episode(env: GardieniiSingleEnv, rng: random.Random, **reset: Any) -> list[tuple[Any, ...]]:
+def episode(env: Any, rng: random.Random, **reset: Any) -> list[tuple[Any, ...]]:
     """A whole episode, in a form to compare."""
     return [frozen(*env.reset(**reset)), *(frozen(*step) for step in play(env, rng))]
 
 
-def snapshot(env: GardieniiSingleEnv) -> bytes:
+def snapshot(env: Any) -> bytes:
     """Everything that is kept about the game and its generators."""
     return pickle.dumps(env.table)
 
@@ -117,7 +145,7 @@ def test_check_env_of_gymnasium_and_of_sb3(ruleset: str, players: int) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_spaces(players: int, view: Any) -> None:
+def test_spaces(env_of: EnvOf, players: int, view: Any) -> None:
     env = env_of(players, view=view)
     assert env.observation_space == gymnasium.spaces.Box(0, 1, (layout(players, view).size,), np.float32)
     assert env.action_space == gymnasium.spaces.Discrete(73)
@@ -130,7 +158,7 @@ def test_spaces(players: int, view: Any) -> None:
 # -- the game, step by step ------------------------------------------------------------------------
 
 
-def check_shown(env: GardieniiSingleEnv, game: Game, observation: Any, info: Any, view: Any) -> None:
+def check_shown(env: Any, game: Game, observation: Any, info: Any, view: Any) -> None:
     """The learner decides in the game, and sees what its seat sees."""
     assert game.player == info["seat"]
     assert set(info) == {"action_mask", "seat"}
@@ -142,7 +170,7 @@ def check_shown(env: GardieniiSingleEnv, game: Game, observation: Any, info: Any
 
 @pytest.mark.parametrize("view", VIEWS)
 @combinations
-def test_every_step_shows_the_game(ruleset: str, players: int, view: Any) -> None:
+def test_every_step_shows_the_game(env_of: EnvOf, ruleset: str, players: int, view: Any) -> None:
     """A `Game` of the same seed, played along with all that the opponents tell they did."""
     rng, watcher = random.Random(players), Watcher()
     env = env_of(players, ruleset, view=view, opponents=[watcher])
@@ -182,7 +210,7 @@ def check_end_info(info: dict[str, Any], game: Game) -> None:
     }
 
 
-def test_what_a_step_gives_is_the_callers_own() -> None:
+def test_what_a_step_gives_is_the_callers_own(env_of: EnvOf) -> None:
     env, other = env_of(seat=0), env_of(seat=0)
     observation, info = env.reset(seed=1)
     other.reset(seed=1)
@@ -204,7 +232,7 @@ def test_what_a_step_gives_is_the_callers_own() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_the_seat_is_drawn_for_every_episode(players: int) -> None:
+def test_the_seat_is_drawn_for_every_episode(env_of: EnvOf, players: int) -> None:
     env = env_of(players)
     seats = [env.reset(seed=1 if k == 0 else None)[1]["seat"] for k in range(60)]
     counts = Counter(seats)
@@ -213,14 +241,14 @@ def test_the_seat_is_drawn_for_every_episode(players: int) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_a_fixed_seat(players: int) -> None:
+def test_a_fixed_seat(env_of: EnvOf, players: int) -> None:
     for seat in range(players):
         env = env_of(players, seat=seat)
         assert {env.reset(seed=k)[1]["seat"] for k in range(5)} == {seat}
 
 
 @combinations
-def test_opponents_sit_clockwise_from_the_learner(ruleset: str, players: int) -> None:
+def test_opponents_sit_clockwise_from_the_learner(env_of: EnvOf, ruleset: str, players: int) -> None:
     watchers = [Watcher() for _ in range(players - 1)]
     env, rng = env_of(players, ruleset, opponents=watchers), random.Random(1)
     for seed in range(6):
@@ -233,7 +261,7 @@ def test_opponents_sit_clockwise_from_the_learner(ruleset: str, players: int) ->
 @pytest.mark.parametrize(
     ("players", "names"), [(2, "greedy"), (3, "greedy,random"), (4, "random, greedy,random")]
 )
-def test_names_stand_for_agents(players: int, names: str) -> None:
+def test_names_stand_for_agents(env_of: EnvOf, players: int, names: str) -> None:
     def course(opponents: Any) -> list[Any]:
         return episode(env_of(players, opponents=opponents), random.Random(1), seed=2)
 
@@ -242,7 +270,7 @@ def test_names_stand_for_agents(players: int, names: str) -> None:
     assert course(names) != course(",".join(names.split(",")[::-1]) if players == 3 else "random")
 
 
-def test_one_name_stands_for_all() -> None:
+def test_one_name_stands_for_all(env_of: EnvOf) -> None:
     names = ("greedy", "greedy,greedy,greedy", [make_agent("greedy")])
     courses = [episode(env_of(4, opponents=name), random.Random(1), seed=2) for name in names]
     assert courses[0] == courses[1] == courses[2]
@@ -252,7 +280,7 @@ def test_one_name_stands_for_all() -> None:
 
 
 @combinations
-def test_one_seed_gives_one_sequence_of_episodes(ruleset: str, players: int) -> None:
+def test_one_seed_gives_one_sequence_of_episodes(env_of: EnvOf, ruleset: str, players: int) -> None:
     def three_episodes(disturb: int) -> list[Any]:
         env, rng = env_of(players, ruleset), random.Random(1)
         episodes = []
@@ -267,7 +295,7 @@ def test_one_seed_gives_one_sequence_of_episodes(ruleset: str, players: int) -> 
     assert len({repr(first), repr(second), repr(third)}) == 3
 
 
-def test_reset_in_the_middle_begins_anew() -> None:
+def test_reset_in_the_middle_begins_anew(env_of: EnvOf) -> None:
     env = env_of(3, reward="points")
     fresh = episode(env, random.Random(2), seed=5)
     for steps in (1, 20, 60):
@@ -277,7 +305,7 @@ def test_reset_in_the_middle_begins_anew() -> None:
         assert episode(env, random.Random(2), seed=5) == fresh
 
 
-def test_global_random_numbers_are_left_alone() -> None:
+def test_global_random_numbers_are_left_alone(env_of: EnvOf) -> None:
     before = random.getstate(), repr(np.random.get_state())  # noqa: NPY002
     env = env_of(opponents="greedy")
     env.reset()
@@ -286,27 +314,27 @@ def test_global_random_numbers_are_left_alone() -> None:
 
 
 def test_without_a_seed_chance_is_the_operating_systems() -> None:
-    assert env_of().reset()[0].tobytes() != env_of().reset()[0].tobytes()
+    assert single_env_of().reset()[0].tobytes() != single_env_of().reset()[0].tobytes()
 
 
 @pytest.mark.parametrize("seed", [0, 17, 2**70, np.int64(3)])
-def test_a_seed_deals_what_game_new_deals(seed: int) -> None:
+def test_a_seed_deals_what_game_new_deals(env_of: EnvOf, seed: int) -> None:
     env = env_of(3, seat=0)
     env.reset(seed=seed)
     assert env.game.state.tobytes() == Game.new(3, seed=seed).state.tobytes()
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True])
-def test_a_wrong_seed_is_refused(seed: Any) -> None:
+def test_a_wrong_seed_is_refused(gym_env_of: EnvOf, seed: Any) -> None:
     with pytest.raises(OptionError, match=f"seed: {seed!r}"):
-        env_of().reset(seed=seed)
+        gym_env_of().reset(seed=seed)
 
 
 # -- given deals -----------------------------------------------------------------------------------
 
 
 @combinations
-def test_a_given_deal(ruleset: str, players: int) -> None:
+def test_a_given_deal(env_of: EnvOf, ruleset: str, players: int) -> None:
     game = Game.new(players, ruleset, seed=9)
     env = env_of(players, ruleset, seat=0)
     observation, _ = env.reset(options={"deal": game.deal(), "other": 1})
@@ -314,7 +342,7 @@ def test_a_given_deal(ruleset: str, players: int) -> None:
     assert np.array_equal(env.action_masks(), game.legal_mask() == 1)
 
 
-def test_a_given_deal_leaves_the_sequence_of_deals() -> None:
+def test_a_given_deal_leaves_the_sequence_of_deals(env_of: EnvOf) -> None:
     env, other = env_of(seat=0), env_of(seat=0)
     env.reset(seed=1, options={"deal": Game.new(2, seed=9).deal()})
     other.reset(seed=2)
@@ -322,7 +350,7 @@ def test_a_given_deal_leaves_the_sequence_of_deals() -> None:
 
 
 def test_after_an_impossible_deal_no_episode_is_on() -> None:
-    env = env_of(seat=0)
+    env = single_env_of(seat=0)
     env.reset(seed=1)
     deal = Game.new(2, seed=9).deal()
     with pytest.raises(DealError, match="left"):
@@ -333,13 +361,13 @@ def test_after_an_impossible_deal_no_episode_is_on() -> None:
     env.step(0)
 
 
-def test_a_deal_in_which_the_learner_never_decides() -> None:
+def test_a_deal_in_which_the_learner_never_decides(gym_env_of: EnvOf) -> None:
     """Only seat 0 has a turn, and no red dragon is in hand while the spell asks for red ones."""
     short = Ruleset.get("gardienii").replace(
         turn_limit=1, take_limit=1, modifications_per_turn=0, starting_cards={"Gr": 6}
     )
     deal = Game.new(2, short, seed=1).deal()
-    env = env_of(2, short, seat=1)
+    env = gym_env_of(2, short, seat=1)
     for red in (card for card in deal["right"] if card.endswith("r")):
         deal["right"].remove(red)
         deal["right"].append(red)
@@ -349,12 +377,21 @@ def test_a_deal_in_which_the_learner_never_decides() -> None:
         env.step(0)
 
 
+@pytest.mark.parametrize("way", IN_THREADS)
+def test_two_threads_play_the_same_games(way: str) -> None:
+    """The environment played along sees to that; see `driving`."""
+    env = IN_THREADS[way](opponents="random,greedy", num_players=3, ruleset=VARIATIONS["first amulet"])
+    rng = random.Random(1)
+    for seed in (5, None):
+        assert len(episode(env, rng, seed=seed)) > 3
+
+
 # -- rewards and ends ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reward", ["payoff", "margin"])
 @combinations
-def test_rewards_at_the_end(ruleset: str, players: int, reward: Any) -> None:
+def test_rewards_at_the_end(env_of: EnvOf, ruleset: str, players: int, reward: Any) -> None:
     env, rng = env_of(players, ruleset, reward=reward), random.Random(1)
     paid = set()
     for seed in range(15):
@@ -372,7 +409,7 @@ def test_rewards_at_the_end(ruleset: str, players: int, reward: Any) -> None:
 
 
 @combinations
-def test_points_as_they_are_earned_sum_to_the_score(ruleset: str, players: int) -> None:
+def test_points_as_they_are_earned_sum_to_the_score(env_of: EnvOf, ruleset: str, players: int) -> None:
     env, rng = env_of(players, ruleset, reward="points"), random.Random(1)
     env.reset(seed=3)
     for _ in range(3):
@@ -386,7 +423,7 @@ def test_points_as_they_are_earned_sum_to_the_score(ruleset: str, players: int) 
 
 
 @pytest.mark.parametrize("reward", REWARDS)
-def test_truncation_by_the_turn_limit(reward: Any) -> None:
+def test_truncation_by_the_turn_limit(env_of: EnvOf, reward: Any) -> None:
     for players in (2, 3, 4):
         env = env_of(players, VARIATIONS["five turns"], reward=reward)
         env.reset(seed=1)
@@ -399,7 +436,7 @@ def test_truncation_by_the_turn_limit(reward: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["first amulet", "nothing but the supply", "short decks"])
-def test_other_ends_terminate(name: str) -> None:
+def test_other_ends_terminate(env_of: EnvOf, name: str) -> None:
     for players in (2, 3, 4):
         env = env_of(players, VARIATIONS[name], seat=0)
         env.reset(seed=1)
@@ -410,7 +447,7 @@ def test_other_ends_terminate(name: str) -> None:
 
 @pytest.mark.parametrize("illegal_action", ["terminate", "raise"])
 def test_no_step_before_the_first_reset_or_after_the_end(illegal_action: Any) -> None:
-    env = env_of(illegal_action=illegal_action)
+    env = single_env_of(illegal_action=illegal_action)
     assert env.action_masks().all()
     with pytest.raises(OptionError, match="reset"):
         env.step(0)
@@ -431,21 +468,24 @@ NO_ACTIONS: list[Any] = [
 ]
 
 
-def illegal_actions(env: GardieniiSingleEnv) -> list[Any]:
-    return [*np.flatnonzero(~env.action_masks()), *NO_ACTIONS]
+def no_actions(env: Any) -> list[Any]:
+    return NO_ACTIONS if takes_anything(env) else [-1, 73, 2**62]
 
 
-@pytest.mark.parametrize("reward", REWARDS)
+def illegal_actions(env: Any) -> list[Any]:
+    return [*np.flatnonzero(~env.action_masks()), *no_actions(env)]
+
+
 @combinations
-def test_an_illegal_action_terminates(ruleset: str, players: int, reward: Any) -> None:
-    env, rng = env_of(players, ruleset, reward=reward), random.Random(1)
+def test_an_illegal_action_terminates(env_of: EnvOf, ruleset: str, players: int) -> None:
+    env, rng = env_of(players, ruleset, reward=REWARDS[players % 3]), random.Random(1)
     env.reset(seed=3)
     whole = episode(env, random.Random(2), seed=4)
     for _ in range(2):
         env.reset()
         observation, _, terminated, _, _ = play_on(env, rng, rng.randrange(1, 30))
         assert not terminated
-        for action in [*rng.sample(illegal_actions(env), 2), rng.choice(NO_ACTIONS)]:
+        for action in [*rng.sample(illegal_actions(env), 2), rng.choice(no_actions(env))]:
             twin = copy.deepcopy(env)
             before = twin.game.state.tobytes()
             after, paid, terminated, truncated, info = twin.step(action)
@@ -453,7 +493,7 @@ def test_an_illegal_action_terminates(ruleset: str, players: int, reward: Any) -
             assert np.array_equal(after, observation)
             assert twin.game.state.tobytes() == before
             assert info.pop("action_mask").all()
-            assert info == {"seat": twin.table.seats[0], "illegal_action": True}
+            assert info == {"seat": seat_of(twin), "illegal_action": True}
             assert twin.action_masks().all()
             with pytest.raises(OptionError, match="reset"):
                 twin.step(4)
@@ -461,8 +501,10 @@ def test_an_illegal_action_terminates(ruleset: str, players: int, reward: Any) -
 
 
 @combinations
-def test_an_illegal_action_raises_on_demand_and_changes_nothing(ruleset: str, players: int) -> None:
-    env, rng = env_of(players, ruleset, illegal_action="raise", reward="points"), random.Random(1)
+def test_an_illegal_action_raises_on_demand_and_changes_nothing(
+    gym_env_of: EnvOf, ruleset: str, players: int
+) -> None:
+    env, rng = gym_env_of(players, ruleset, illegal_action="raise", reward="points"), random.Random(1)
     env.reset(seed=3)
     for _ in range(8):
         before = snapshot(env)
@@ -475,8 +517,8 @@ def test_an_illegal_action_raises_on_demand_and_changes_nothing(ruleset: str, pl
         play_on(env, rng, 4)
 
 
-def test_the_refusal_says_what_is_legal() -> None:
-    env = env_of(illegal_action="raise", seat=0)
+def test_the_refusal_says_what_is_legal(gym_env_of: EnvOf) -> None:
+    env = gym_env_of(illegal_action="raise", seat=0)
     env.reset(seed=1)
     with pytest.raises(IllegalActionError, match=r"'pass' is not legal .* take:L0, take:L1, take:R0"):
         env.step(4)
@@ -487,7 +529,7 @@ def test_the_refusal_says_what_is_legal() -> None:
 )
 def test_actions_of_any_whole_number_type(kind: Callable[[int], Any]) -> None:
     for illegal_action in ("terminate", "raise"):
-        env, other = env_of(illegal_action=illegal_action), env_of()
+        env, other = single_env_of(illegal_action=illegal_action), single_env_of()
         env.reset(seed=1)
         other.reset(seed=1)
         assert frozen(*env.step(kind(1))) == frozen(*other.step(1))
@@ -496,10 +538,10 @@ def test_actions_of_any_whole_number_type(kind: Callable[[int], Any]) -> None:
 # -- what the learner cannot know ------------------------------------------------------------------
 
 
-def with_hidden_things_drawn_anew(env: GardieniiSingleEnv, seed: int) -> GardieniiSingleEnv:
+def with_hidden_things_drawn_anew(env: Any, seed: int) -> Any:
     """A copy of the environment in which all that the learner cannot know is something else."""
     twin = copy.deepcopy(env)
-    twin.table.batch.states[0] = env.game.resample(int(env.table.seats[0]), seed).state
+    put_state(twin, env.game.resample(seat_of(env), seed).state)
     return twin
 
 
@@ -510,7 +552,7 @@ def test_what_is_hidden_changes_nothing_that_the_learner_gets(
 ) -> None:
     """Also not by actions that uncover nothing: to stop taking, and to lay a card."""
     rng = random.Random(6)
-    env = env_of(players, ruleset, view=view, render_mode="ansi")
+    env = single_env_of(players, ruleset, view=view, render_mode="ansi")
     env.reset(seed=1)
     compared = 0
     for _ in range(60):
@@ -518,7 +560,7 @@ def test_what_is_hidden_changes_nothing_that_the_learner_gets(
         action = rng.choice(quiet or legal(env))
         twin = with_hidden_things_drawn_anew(env, rng.randrange(10**6))
         assert twin.game.state.tobytes() != env.game.state.tobytes()
-        turn, seat = env.game.turns, int(env.table.seats[0])
+        turn, seat = env.game.turns, seat_of(env)
         *step, terminated, truncated, info = env.step(action)
         game = env.game
         if quiet and (game.turns, game.player) == (turn, seat == game.state["active"] and seat):
@@ -531,7 +573,7 @@ def test_what_is_hidden_changes_nothing_that_the_learner_gets(
     assert compared > 10
 
 
-def test_at_the_start_of_an_episode_too() -> None:
+def test_at_the_start_of_an_episode_too(gym_env_of: EnvOf) -> None:
     """Two deals that differ in what lies under the decks' top cards and in the pearls."""
     deal = Game.new(2, seed=1).deal()
     other = {**deal, "pearls": deal["pearls"][::-1]}
@@ -539,7 +581,7 @@ def test_at_the_start_of_an_episode_too() -> None:
         other[side] = [*deal[side][-2::-1], deal[side][-1]]
     assert other != deal
     for view in VIEWS:
-        envs = [env_of(seat=0, view=view, render_mode="ansi") for _ in range(2)]
+        envs = [gym_env_of(seat=0, view=view, render_mode="ansi") for _ in range(2)]
         resets = [
             env.reset(seed=1, options={"deal": d}) for env, d in zip(envs, (deal, other), strict=True)
         ]
@@ -550,16 +592,13 @@ def test_at_the_start_of_an_episode_too() -> None:
 # -- copies and pictures ---------------------------------------------------------------------------
 
 
-def pickled(env: GardieniiSingleEnv) -> GardieniiSingleEnv:
-    restored: GardieniiSingleEnv = pickle.loads(pickle.dumps(env))
-    return restored
+def pickled(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
 
 
 @pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
-def test_a_copy_goes_on_with_the_game(
-    copied: Callable[[GardieniiSingleEnv], GardieniiSingleEnv], reward: Any
-) -> None:
+def test_a_copy_goes_on_with_the_game(env_of: EnvOf, copied: Callable[[Any], Any], reward: Any) -> None:
     for players, ruleset in ((2, "gardienii"), (4, "dragonkeepers")):
         env = env_of(players, ruleset, reward=reward)
         env.reset(seed=2)
@@ -575,7 +614,7 @@ def test_a_copy_goes_on_with_the_game(
             assert episode(twin, random.Random(9)) == episode(other, random.Random(9))
 
 
-def test_a_copy_before_the_first_reset() -> None:
+def test_a_copy_before_the_first_reset(env_of: EnvOf) -> None:
     env = env_of()
     twin = pickled(env)
     assert episode(twin, random.Random(1), seed=1) == episode(env, random.Random(1), seed=1)
@@ -583,7 +622,7 @@ def test_a_copy_before_the_first_reset() -> None:
 
 @combinations
 def test_render_is_the_board_as_the_learner_sees_it(ruleset: str, players: int) -> None:
-    env = env_of(players, ruleset, render_mode="ansi", seat=players - 1)
+    env = single_env_of(players, ruleset, render_mode="ansi", seat=players - 1)
     env.reset(seed=1)
     for _ in play(env, random.Random(1), 15):
         assert env.render() == board(env.game, viewer=players - 1)
@@ -591,7 +630,7 @@ def test_render_is_the_board_as_the_learner_sees_it(ruleset: str, players: int) 
 
 
 def test_render_without_a_render_mode_warns() -> None:
-    env = env_of()
+    env = single_env_of()
     env.reset(seed=1)
     with pytest.warns(UserWarning, match="render_mode"):
         assert env.render() is None
@@ -626,7 +665,7 @@ def test_render_without_a_render_mode_warns() -> None:
         ("opponents", "random,greedy", AgentError),
         ("opponents", None, AgentError),
         ("opponents", 5, AgentError),
-        ("opponents", ["greedy"], AgentError),
+        ("opponents", ["greedy", 5], AgentError),
         ("opponents", [], AgentError),
     ],
 )
@@ -640,12 +679,12 @@ def test_a_wrong_option_is_named(option: str, value: Any, error: type[GardieniiE
 def test_as_many_agents_as_opponents() -> None:
     agents = [make_agent("random"), make_agent("greedy")]
     with pytest.raises(AgentError, match="2 agents for 3 seats"):
-        env_of(4, opponents=agents)
+        single_env_of(4, opponents=agents)
     with pytest.raises(AgentError, match="2 agents for 1 seat"):
-        env_of(2, opponents=agents)
+        single_env_of(2, opponents=agents)
 
 
-def test_rulesets_of_all_kinds() -> None:
+def test_rulesets_of_all_kinds(env_of: EnvOf) -> None:
     ruleset = Ruleset.get("gardienii").replace(name="own", amulets_to_end=same_for_all(1))
     for given in (ruleset, ruleset.to_dict()):
         env = env_of(3, given)
