@@ -9,7 +9,7 @@ from gardienii_env.agents.base import Agent
 from gardienii_env.agents.greedy import GreedyAgent, greedy_action
 from gardienii_env.agents.random import RandomAgent, random_action
 from gardienii_env.rules.engine import Masks, write_mask
-from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.jit import compiled_loop
 from gardienii_env.rules.state import States
 
 __all__ = ["NOT_COMPILED", "compiled_action", "compiled_code"]
@@ -24,7 +24,7 @@ def compiled_code(agent: Agent) -> int:
     return CODES.get(type(agent), NOT_COMPILED)
 
 
-@compiled
+@compiled_loop
 def compiled_action(
     code: int,
     rules: npt.NDArray[np.void],

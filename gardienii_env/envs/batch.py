@@ -37,7 +37,7 @@ from gardienii_env.observation import (
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled, inlined
+from gardienii_env.rules.jit import compiled, compiled_loop, inlined
 from gardienii_env.rules.random import check_seed, seed_streams
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from gardienii_env.rules.state import END_TURN_LIMIT, States
@@ -424,7 +424,7 @@ def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
         show(a, i, max(a.players[i], 0))
 
 
-@compiled
+@compiled_loop
 def step_games(
     a: Arrays,
     first: int,
@@ -449,11 +449,22 @@ def step_games(
             player = a.states[i]["player"]
             set_flags(a, i)
             if reward == POINTS:
-                pay_points(a, i)
+                pay_points(a.rules, a.states, i, a.scores, a.rewards)
             if player < 0:
-                player = end_game(a, i, reward, autoreset)
+                pay_at_end(a.rules, a.states, i, reward, a.rewards)
+                if autoreset:
+                    player = deal_next(a, i)
             a.players[i] = player
             show(a, i, player if player >= 0 else seat)
+
+
+@inlined
+def deal_next(a: Arrays, i: int) -> int:
+    """Deal game i anew; the seat that decides first."""
+    engine.deal(a.rules, a.states, i, a.rewards.shape[1])
+    a.scores[i] = 0
+    a.written[i] = -1
+    return int(a.states[i]["player"])
 
 
 @inlined
@@ -464,26 +475,32 @@ def set_flags(a: Arrays, i: int) -> None:
 
 
 @compiled
-def pay_points(a: Arrays, i: int) -> None:
-    """Pay each seat what its points have changed by."""
-    scores = scoring.scores(a.rules, a.states, i)
-    for seat in range(scores.size):
-        a.rewards[i, seat] = scores[seat] - a.scores[i, seat]
-        a.scores[i, seat] = scores[seat]
+def pay_points(
+    rules: npt.NDArray[np.void],
+    states: States,
+    i: int,
+    scores: npt.NDArray[np.int64],
+    rewards: npt.NDArray[np.float32],
+) -> None:
+    """Pay each seat of game i what its points have changed by."""
+    now = scoring.scores(rules, states, i)
+    for seat in range(now.size):
+        rewards[i, seat] = now[seat] - scores[i, seat]
+        scores[i, seat] = now[seat]
 
 
 @compiled
-def end_game(a: Arrays, i: int, reward: int, autoreset: bool) -> int:
-    """Pay for how game i ended and deal the next one; the seat that decides then, or -1."""
-    rewards = rewards_at_end(a.rules, a.states, i, reward)
-    for seat in range(rewards.size):
-        a.rewards[i, seat] += rewards[seat]
-    if not autoreset:
-        return -1
-    a.scores[i] = 0
-    a.written[i] = -1
-    engine.deal(a.rules, a.states, i, rewards.size)
-    return int(a.states[i]["player"])
+def pay_at_end(
+    rules: npt.NDArray[np.void],
+    states: States,
+    i: int,
+    reward: int,
+    rewards: npt.NDArray[np.float32],
+) -> None:
+    """Pay each seat of game i for how it ended."""
+    paid = rewards_at_end(rules, states, i, reward)
+    for seat in range(paid.size):
+        rewards[i, seat] += paid[seat]
 
 
 @inlined

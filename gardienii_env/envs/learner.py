@@ -43,7 +43,7 @@ from gardienii_env.observation import (
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled, inlined
+from gardienii_env.rules.jit import compiled, compiled_loop, inlined
 from gardienii_env.rules.random import draw_below, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, Ruleset
 from gardienii_env.rules.state import END_TURN_LIMIT, States
@@ -377,7 +377,7 @@ def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> N
         a.written[i] = -1
 
 
-@compiled
+@compiled_loop
 def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], reward: int) -> None:
     """Give the games from `first` to `last - 1` their actions, if there are any, and let them go on.
 
@@ -394,7 +394,8 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
         if e["asked"] == NOBODY:
             e["busy"] = False
             observe(a.rules, a.states, i, e["seat"], a.places, a.factors, a.written, a.counts, a.scaled)
-            pay(a.rules, a.states, i, e, reward)
+            if reward == POINTS or a.states[i]["player"] < 0:
+                pay(a.rules, a.states, i, e, reward)
 
 
 @inlined
@@ -411,7 +412,7 @@ def take_action(mask: npt.NDArray[np.int8], e: np.void, action: int) -> None:
         e["reward"] = ILLEGAL_REWARD
 
 
-@compiled
+@compiled_loop
 def play_on(a: Arrays, i: int) -> None:
     """Do the action that is known, then let opponents play; `asked` tells who must be asked, if any."""
     s, e = a.states[i], a.episodes[i]

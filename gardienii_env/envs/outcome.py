@@ -35,7 +35,7 @@ def final_rewards(batch: Batch, i: int, reward: Reward) -> npt.NDArray[np.float6
 def rewards_at_end(
     rules: npt.NDArray[np.void], states: States, i: int, reward: int
 ) -> npt.NDArray[np.float64]:
-    """`final_rewards`, for compiled loops; `reward` is an index into `REWARDS`."""
+    """`final_rewards`; `reward` is an index into `REWARDS`."""
     if reward == PAYOFF:
         return scoring.payoffs(rules, states, i)
     scores = scoring.scores(rules, states, i)

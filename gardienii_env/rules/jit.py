@@ -20,7 +20,7 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["compiled", "inlined", "inlined_modular"]
+__all__ = ["compiled", "compiled_loop", "inlined", "inlined_modular"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,8 +49,17 @@ def compiled(function: F) -> F:
     return _compiled(function, _nrt=True)
 
 
+def compiled_loop(function: F) -> F:
+    """As `compiled`, for what several threads run at once: no references to arrays are counted.
+
+    All threads would write to the same counters, and wait for each other. Such a function, or an
+    `inlined` one, must make no array and call nothing that returns one.
+    """
+    return _compiled(function, _nrt=False)
+
+
 def inlined(function: F) -> F:
-    """As `compiled`, for a part of larger functions: its code becomes part of theirs.
+    """As `compiled_loop`, for a part of larger functions: its code becomes part of theirs.
 
     A call would cost more than what most of these do.
     """
