@@ -315,7 +315,7 @@ def encode(
     `places` is that of the layout; it tells the view too.
     """
     encode_standing(rules[0], states[i], seat, places[0], out)
-    encode_moment(rules[0], states[i], seat, places[0], out)
+    encode_moment(states[i], seat, places[0], out)
 
 
 @inlined
@@ -335,7 +335,7 @@ def encode_standing(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDA
 
 
 @inlined
-def encode_moment(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_moment(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
     """The parts that change with every action: the turn, supply and decks, hands, crystals."""
     clear(out, 0, at["column"])
     encode_turn(s, seat, at, out)
@@ -385,7 +385,7 @@ def observe(
     if written[i] != standing:
         written[i] = standing
         encode_standing(r, s, seat, at, counts[i])
-    encode_moment(r, s, seat, at, counts[i])
+    encode_moment(s, seat, at, counts[i])
     if scaled.shape[0] > 0:
         scale(counts[i], factors, scaled[i])
 

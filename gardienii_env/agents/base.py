@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gardienii_env.errors import AgentError
 from gardienii_env.rules.actions import ACTIONS
 from gardienii_env.rules.batch import Batch
-from gardienii_env.rules.engine import Masks
+from gardienii_env.rules.engine import Masks, is_legal
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import seed_streams
 
@@ -106,7 +106,6 @@ class Agent(ABC):
 def first_illegal(masks: Masks, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
     """The first k for which `actions[k]` is not legal in game `games[k]`; -1 if all are legal."""
     for k in range(games.size):
-        action = actions[k]
-        if action < 0 or action >= masks.shape[1] or masks[games[k], action] != 1:
+        if not is_legal(masks, games[k], actions[k]):
             return k
     return -1

@@ -35,7 +35,7 @@ from gardienii_env.observation import (
     written_observations,
 )
 from gardienii_env.rules import engine, scoring
-from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.batch import Batch, own_arrays
 from gardienii_env.rules.engine import Masks
 from gardienii_env.rules.jit import compiled, compiled_loop, inlined
 from gardienii_env.rules.random import check_seed, seed_streams
@@ -79,10 +79,6 @@ class Arrays(NamedTuple):
     streams: npt.NDArray[np.void]
     places: npt.NDArray[np.void]
     factors: npt.NDArray[np.float32]
-
-
-SHARED = ("rules", "states", "masks", "places", "factors")
-"""Those that belong to the batch or to the layout."""
 
 
 class GardieniiBatch:
@@ -200,8 +196,7 @@ class GardieniiBatch:
         return self.layout.places, self.layout.factors
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: array for name, array in self._arrays._asdict().items() if name not in SHARED}
-        return {**self.__dict__, "_arrays": own}
+        return {**self.__dict__, "_arrays": own_arrays(self._arrays)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -391,7 +386,7 @@ def check_legal(batch: Batch, actions: npt.NDArray[np.int64], players: npt.NDArr
 def first_illegal(masks: Masks, players: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
     """The first game that is on and in which its action is not legal; -1 if there is none."""
     for i in range(players.size):
-        if players[i] >= 0 and not (0 <= actions[i] < masks.shape[1] and masks[i, actions[i]]):
+        if players[i] >= 0 and not engine.is_legal(masks, i, actions[i]):
             return i
     return -1
 

@@ -41,7 +41,7 @@ from gardienii_env.observation import (
     written_observations,
 )
 from gardienii_env.rules import engine, scoring
-from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.batch import Batch, own_arrays
 from gardienii_env.rules.engine import Masks
 from gardienii_env.rules.jit import compiled, compiled_loop, inlined
 from gardienii_env.rules.random import draw_below, seed_streams
@@ -97,10 +97,6 @@ class Arrays(NamedTuple):
     scaled: npt.NDArray[np.float32]
     places: npt.NDArray[np.void]
     factors: npt.NDArray[np.float32]
-
-
-SHARED = ("rules", "states", "masks", "places", "factors")
-"""Those that belong to the batch or to the layout."""
 
 
 class LearnerTable:
@@ -181,8 +177,7 @@ class LearnerTable:
         return self._arrays.episodes["illegal"]
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: array for name, array in self._arrays._asdict().items() if name not in SHARED}
-        return {**self.__dict__, "_arrays": own}
+        return {**self.__dict__, "_arrays": own_arrays(self._arrays)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -386,7 +381,7 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
     for i in range(first, last):
         e = a.episodes[i]
         if actions.size > 0:
-            take_action(a.masks[i], e, actions[i])
+            take_action(a.masks, i, e, actions[i])
         if not e["busy"]:
             continue
         play_on(a, i)
@@ -399,12 +394,12 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
 
 
 @inlined
-def take_action(mask: npt.NDArray[np.int8], e: np.void, action: int) -> None:
+def take_action(masks: Masks, i: int, e: np.void, action: int) -> None:
     """Give a game that is on its action; an illegal one ends the episode."""
     e["reward"] = 0
     if e["terminated"] or e["truncated"]:
         return
-    if 0 <= action < mask.size and mask[action]:
+    if engine.is_legal(masks, i, action):
         e["action"] = action
         e["busy"] = True
     else:

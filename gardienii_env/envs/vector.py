@@ -52,6 +52,14 @@ from gardienii_env.rules.ruleset import SHIPPED
 __all__ = ["GardieniiVectorEnv"]
 
 Infos = dict[str, Any]
+Step = tuple[
+    Observations,
+    npt.NDArray[np.float64],
+    npt.NDArray[np.bool_],
+    npt.NDArray[np.bool_],
+    Infos,
+]
+"""What a step gives: observations, rewards, terminations, truncations, infos."""
 
 
 class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
@@ -183,15 +191,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
 
     # -- steps -------------------------------------------------------------------------------------
 
-    def step(
-        self, actions: npt.NDArray[np.int64]
-    ) -> tuple[
-        Observations,
-        npt.NDArray[np.float64],
-        npt.NDArray[np.bool_],
-        npt.NDArray[np.bool_],
-        Infos,
-    ]:
+    def step(self, actions: npt.NDArray[np.int64]) -> Step:
         """Do the learners' actions and let the opponents play.
 
         Args:
@@ -210,15 +210,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
             self._over = before
             raise
 
-    def _step(
-        self, actions: npt.NDArray[np.int64]
-    ) -> tuple[
-        Observations,
-        npt.NDArray[np.float64],
-        npt.NDArray[np.bool_],
-        npt.NDArray[np.bool_],
-        Infos,
-    ]:
+    def _step(self, actions: npt.NDArray[np.int64]) -> Step:
         table = self.table
         table.step(actions)
         resting = np.flatnonzero(self._over)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,7 +14,7 @@ from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.ruleset import Ruleset
 from gardienii_env.rules.state import STATE, States
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "own_arrays"]
 
 
 class Batch:
@@ -84,6 +86,14 @@ def apply_all(
     """Do `actions[k]` in game `games[k]`, for all k."""
     for k in range(games.size):
         apply_one(rules, states, masks, games[k], actions[k])
+
+
+SHARED = ("rules", "states", "masks", "places", "factors")
+
+
+def own_arrays(arrays: Any) -> dict[str, Any]:
+    """The fields of a named tuple of arrays that belong neither to a batch nor to a layout."""
+    return {name: array for name, array in arrays._asdict().items() if name not in SHARED}
 
 
 def _restore(ruleset: Ruleset, num_players: int, states: bytes, masks: bytes) -> Batch:

@@ -55,7 +55,7 @@ from gardienii_env.rules.state import (
     top_back,
 )
 
-__all__ = ["Masks", "action_at", "apply", "deal", "num_amulets", "start", "write_mask"]
+__all__ = ["Masks", "action_at", "apply", "deal", "is_legal", "num_amulets", "start", "write_mask"]
 
 Masks = npt.NDArray[np.int8]
 """Legal actions of a batch: shape (games, 73), int8, 1 where legal."""
@@ -609,6 +609,12 @@ def apply(rules: npt.NDArray[np.void], states: States, i: int, action: int) -> N
     Legality is the caller's to check: an illegal action breaks the game.
     """
     do(rules[0], states[i], action)
+
+
+@inlined
+def is_legal(masks: Masks, i: int, action: int) -> bool:
+    """Whether a number is an action that is legal in game i."""
+    return bool(0 <= action < masks.shape[1] and masks[i, action] == 1)
 
 
 @inlined
