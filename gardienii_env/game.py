@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gardienii_env import record as records
 from gardienii_env.deal import read_deal, write_deal
 from gardienii_env.errors import GardieniiError, IllegalActionError, OptionError, as_index, shown
-from gardienii_env.observation import View, check_players, encode, layout, scale
+from gardienii_env.observation import View, check_players, observe_game
 from gardienii_env.rules import hidden, scoring
 from gardienii_env.rules.actions import ACTIONS, action_id
 from gardienii_env.rules.batch import Batch
@@ -197,12 +197,7 @@ class Game:
 
     def observe(self, seat: int, view: View = "table") -> npt.NDArray[np.float32]:
         """What a seat sees: shape (layout(num_players, view).size,), float32 in [0, 1]."""
-        parts = layout(self.num_players, view)
-        counts = np.empty(parts.size, np.uint8)
-        result = np.empty(parts.size, np.float32)
-        encode(self.batch.rules, self.batch.states, 0, self._seat(seat), parts.places, counts)
-        scale(counts, parts.factors, result)
-        return result
+        return observe_game(self.batch, 0, self._seat(seat), view)
 
     def clone(self) -> Game:
         """An independent copy."""

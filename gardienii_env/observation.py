@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.errors import OptionError, as_index, one_of, shown
+from gardienii_env.rules.actions import SLOTS_PER_SIDE
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, RIGHT
 from gardienii_env.rules.engine import PIECES_PER_AMULET, next_seat, num_pieces
@@ -54,18 +55,19 @@ __all__ = [
     "PARTS",
     "VIEWS",
     "Layout",
+    "ObservationArrays",
     "ObservationType",
     "Observations",
     "Part",
     "View",
     "check_players",
-    "encode",
-    "encode_all",
     "layout",
+    "no_observations",
     "observation_arrays",
     "observe",
     "observe_deciding",
-    "written_observations",
+    "observe_game",
+    "read_only",
     "unflatten",
 ]
 
@@ -140,6 +142,36 @@ PLACES = np.dtype([(name, np.int64) for name, *_ in PARTS])
 """Where each part begins; the encoder reads its places from one such record."""
 
 
+ONE_HOT = (
+    ("active", 1),
+    ("deciding", 1),
+    ("step", 1),
+    ("left_top", 1),
+    ("right_top", 1),
+    ("supply", 2 * SLOTS_PER_SIDE),
+    ("below_left", 1),
+    ("below_right", 1),
+    ("laid_top", 2 * LAID_SHOWN),
+)
+"""The parts whose one `mark` moves: name and number of rows."""
+
+ACTIVE, DECIDING, STEP, LEFT_TOP, RIGHT_TOP, SUPPLY, BELOW_LEFT, BELOW_RIGHT, LAID_TOP = np.cumsum(
+    [0, *(rows for _, rows in ONE_HOT[:-1])]
+).tolist()
+"""The first row of each of them, all rows counted through."""
+
+SHOWN = np.dtype(
+    [
+        ("standing", np.int64),  # what the parts that rarely change were written for; -1: nothing
+        ("ones", np.int16, sum(rows for _, rows in ONE_HOT)),  # where the one is, or may be
+        ("opened", np.bool_),  # whether a set lay open
+        ("below", np.int8, 2),  # how many laid cards of each deck are in `laid_below`
+    ],
+    align=True,
+)
+"""What a row of observations holds, so that only what is another now has to be written."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One part of an observation: `observation[part.slice].reshape(part.shape) * part.scale`."""
@@ -208,6 +240,24 @@ class Layout:
         return result
 
     @cached_property
+    def ones(self) -> npt.NDArray[np.uint8]:
+        """What each count is multiplied by where it is not scaled: 1, shape (size,), uint8."""
+        result = np.ones(self.size, np.uint8)
+        result.setflags(write=False)
+        return result
+
+    @cached_property
+    def shown(self) -> npt.NDArray[np.void]:
+        """What a row of zeros holds, shape (1,), dtype `SHOWN`."""
+        result = np.zeros(1, SHOWN)
+        result["standing"] = -1
+        places = {part.name: part.start for part in self.parts}
+        starts = [places.get(name, 0) + k * NUM_CARDS for name, rows in ONE_HOT for k in range(rows)]
+        result["ones"] = starts
+        result.setflags(write=False)
+        return result
+
+    @cached_property
     def places(self) -> npt.NDArray[np.void]:
         """The starts of the parts as one `PLACES` record for the encoder; -1: not in this view."""
         result = np.full(1, -1, np.int64).repeat(len(PARTS)).view(PLACES)
@@ -266,128 +316,116 @@ def unflatten(
     }
 
 
-def observation_arrays(
-    size: int, games: int, dtype: ObservationType
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
-    """What compiled loops write by `observe`: what each row holds, counts, scaled numbers.
+class ObservationArrays(NamedTuple):
+    """Observations of a batch of games, and what `observe` needs to write them."""
 
-    The counts are the observations with uint8, and the scaled numbers, which have no rows then, with
-    float32.
-    """
+    observations: Observations
+    """Shape (games, layout size). Not for others to write to: `observe` keeps what has not changed."""
+    shown: npt.NDArray[np.void]
+    """What the rows hold, shape (games,), dtype `SHOWN`."""
+    places: npt.NDArray[np.void]
+    factors: Observations
+    """What counts are multiplied by, in the type of the observations; empty if none are written."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, tuple(self)
+
+
+def _restore(*arrays: Any) -> ObservationArrays:
+    """From a copy: places and factors are not to be written to, as in a layout."""
+    restored = ObservationArrays(*arrays)
+    restored.places.setflags(write=False)
+    restored.factors.setflags(write=False)
+    return restored
+
+
+def observation_arrays(
+    layout: Layout, games: int, dtype: ObservationType = "float32"
+) -> ObservationArrays:
+    """Arrays for `observe`; OptionError for an unknown type."""
     if dtype not in OBSERVATION_TYPES:
         raise OptionError(one_of("dtype:", dtype, OBSERVATION_TYPES))
-    scaled = np.zeros((games if dtype == "float32" else 0, size), np.float32)
-    return np.full(games, -1), np.zeros((games, size), np.uint8), scaled
+    return ObservationArrays(
+        np.zeros((games, layout.size), dtype),
+        layout.shown.repeat(games),
+        layout.places,
+        layout.factors if dtype == "float32" else layout.ones,
+    )
 
 
-def written_observations(counts: npt.NDArray[np.uint8], scaled: npt.NDArray[np.float32]) -> Observations:
-    """The observations in `observation_arrays`; counts cannot be written to, as `observe` keeps them."""
-    if scaled.shape[0] > 0:
-        return scaled
-    view = counts.view()
+def no_observations(num_players: int, games: int) -> ObservationArrays:
+    """Arrays into which `observe` writes nothing."""
+    some = layout(num_players)
+    nothing = np.zeros((games, 0), np.float32)
+    return ObservationArrays(nothing, some.shown.repeat(games), some.places, some.factors[:0])
+
+
+def read_only(observations: Observations) -> Observations:
+    """The same array, not to be written to through this name."""
+    view = observations.view()
     view.setflags(write=False)
     return view
 
 
 def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> npt.NDArray[np.float32]:
     """What the seat that decides sees in each of `games`: shape (len(games), size), float32."""
-    parts = layout(batch.num_players, view)
-    observations = np.zeros((len(batch), parts.size), np.float32)
-    deciding = batch.states["player"].astype(np.int64)
-    encode_all(batch.rules, batch.states, games, deciding, parts.places, parts.factors, observations)
-    return observations[games]
+    arrays = observation_arrays(layout(batch.num_players, view), len(games))
+    observe_all(batch.rules, batch.states, games, batch.states["player"][games], arrays)
+    observations: npt.NDArray[Any] = arrays.observations
+    return observations
+
+
+def observe_game(batch: Batch, i: int, seat: int, view: View) -> npt.NDArray[np.float32]:
+    """What a seat sees of game i: shape (size,), float32."""
+    arrays = observation_arrays(layout(batch.num_players, view), 1)
+    observe(batch.rules, batch.states, i, 0, seat, arrays)
+    observation: npt.NDArray[np.float32] = np.asarray(arrays.observations[0])
+    return observation
 
 
 # -- the encoder -----------------------------------------------------------------------------------
 
 
-@inlined
-def encode(
-    rules: npt.NDArray[np.void],
-    states: States,
-    i: int,
-    seat: int,
-    places: npt.NDArray[np.void],
-    out: npt.NDArray[np.uint8],
-) -> None:
-    """Write the counts that `seat` sees of game i into `out`, shape (layout size,), before scaling.
+class Row(NamedTuple):
+    """A row of observations to write into, and what its counts are multiplied by."""
 
-    `places` is that of the layout; it tells the view too.
-    """
-    encode_standing(rules[0], states[i], seat, places[0], out)
-    encode_moment(states[i], seat, places[0], out)
-
-
-@inlined
-def encode_standing(r: np.void, s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
-    """The parts that change only when a set is completed: tableaus, amulet pieces, most tokens."""
-    recall = at["their_pieces"]
-    clear(out, at["column"], recall if recall >= 0 else out.size)
-    encode_bank(r, s, at, out)
-    player = seat
-    for k in range(s["num_players"]):
-        encode_player(s, player, k, at, out)
-        player = next_seat(s, player)
-        if recall >= 0 and k < s["num_players"] - 1:
-            put_row(out, recall + k * MAX_PIECE_VALUES, s["pieces"][player])
-    put_row(out, at["pieces"], s["pieces"][seat])
-    put(out, at["pearl_points"], pearl_points(s, seat))
-
-
-@inlined
-def encode_moment(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
-    """The parts that change with every action: the turn, supply and decks, hands, crystals."""
-    clear(out, 0, at["column"])
-    encode_turn(s, seat, at, out)
-    encode_table(s, at, out)
-    put(out, at["bank_crystals"], s["bank_crystals"])
-    player = seat
-    for k in range(s["num_players"]):
-        put(out, at["hand_size"] + k, s["hand_size"][player])
-        put(out, at["crystals"] + k, s["crystals"][player])
-        player = next_seat(s, player)
-    put_row(out, at["hand"], s["hand"][seat])
-    if at["unseen"] >= 0:
-        clear(out, at["known_hand"], out.size)
-        encode_recall(s, seat, at, out)
-
-
-@inlined
-def scale(
-    counts: npt.NDArray[np.uint8], factors: npt.NDArray[np.float32], out: npt.NDArray[np.float32]
-) -> None:
-    """Write counts times the layout's factors into `out`."""
-    for k in range(out.size):
-        out[k] = counts[k] * factors[k]
+    numbers: Observations
+    factors: Observations
 
 
 @inlined
 def observe(
+    rules: npt.NDArray[np.void], states: States, i: int, row: int, seat: int, a: ObservationArrays
+) -> None:
+    """Write what `seat` sees of game i into a row of the arrays, if they have columns.
+
+    The row is written for one game after another, and what has not changed since it was written is not
+    written again. Set the row's `standing` to -1 where the game is another than before.
+    """
+    if a.factors.size == 0:
+        return
+    r, s, shown, at = rules[0], states[i], a.shown[row], a.places[0]
+    out = Row(a.observations[row], a.factors)
+    standing = seat + MAX_PLAYERS * cards_played(s)
+    if shown["standing"] != standing:
+        shown["standing"] = standing
+        encode_standing(r, s, seat, at, out)
+    encode_moment(s, seat, at, shown, out)
+    if at["unseen"] >= 0:
+        encode_recall(s, seat, at, shown, out)
+
+
+@compiled
+def observe_all(
     rules: npt.NDArray[np.void],
     states: States,
-    i: int,
-    seat: int,
-    places: npt.NDArray[np.void],
-    factors: npt.NDArray[np.float32],
-    written: npt.NDArray[np.int64],
-    counts: npt.NDArray[np.uint8],
-    scaled: npt.NDArray[np.float32],
+    games: npt.NDArray[np.int64],
+    seats: npt.NDArray[np.int8],
+    arrays: ObservationArrays,
 ) -> None:
-    """Write what `seat` sees of game i into its rows of `observation_arrays`, if they have columns.
-
-    What has not changed since the row was written is not written again: set `written[i]` to -1 where the
-    game is another than before.
-    """
-    if factors.size == 0:
-        return
-    r, s, at = rules[0], states[i], places[0]
-    standing = seat + MAX_PLAYERS * cards_played(s)
-    if written[i] != standing:
-        written[i] = standing
-        encode_standing(r, s, seat, at, counts[i])
-    encode_moment(s, seat, at, counts[i])
-    if scaled.shape[0] > 0:
-        scale(counts[i], factors, scaled[i])
+    """Write what `seats[k]` sees of game `games[k]` into row k, for all k."""
+    for k in range(games.size):
+        observe(rules, states, games[k], k, seats[k], arrays)
 
 
 @inlined
@@ -400,49 +438,71 @@ def cards_played(s: np.void) -> int:
     return cards
 
 
-@compiled
-def encode_all(
-    rules: npt.NDArray[np.void],
-    states: States,
-    games: npt.NDArray[np.int64],
-    seats: npt.NDArray[np.int64],
-    places: npt.NDArray[np.void],
-    factors: npt.NDArray[np.float32],
-    observations: npt.NDArray[np.float32],
-) -> None:
-    """Write what `seats[i]` sees of game i, scaled, into `observations[i]`, for each i of `games`."""
-    counts = np.empty(observations.shape[1], np.uint8)
-    for k in range(games.size):
-        i = games[k]
-        encode(rules, states, i, seats[i], places, counts)
-        scale(counts, factors, observations[i])
+@inlined
+def encode_standing(r: np.void, s: np.void, seat: int, at: np.void, out: Row) -> None:
+    """The parts that change only when a set is completed: tableaus, amulet pieces, most tokens."""
+    encode_bank(r, s, at, out)
+    player = seat
+    for k in range(s["num_players"]):
+        encode_player(s, player, k, at, out)
+        player = next_seat(s, player)
+        if at["their_pieces"] >= 0 and k < s["num_players"] - 1:
+            put_row(out, at["their_pieces"] + k * MAX_PIECE_VALUES, s["pieces"][player])
+    put_row(out, at["pieces"], s["pieces"][seat])
+    put(out, at["pearl_points"], pearl_points(s, seat))
 
 
 @inlined
-def put(out: npt.NDArray[np.uint8], place: int, value: int) -> None:
+def encode_moment(s: np.void, seat: int, at: np.void, shown: np.void, out: Row) -> None:
+    """The parts that change with every action: the turn, supply and decks, hands, crystals."""
+    encode_turn(s, seat, at, shown, out)
+    encode_set(s, at, shown, out)
+    encode_table(s, at, shown, out)
+    put(out, at["bank_crystals"], s["bank_crystals"])
+    player = seat
+    for k in range(s["num_players"]):
+        put(out, at["hand_size"] + k, s["hand_size"][player])
+        put(out, at["crystals"] + k, s["crystals"][player])
+        player = next_seat(s, player)
+    put_row(out, at["hand"], s["hand"][seat])
+
+
+@inlined
+def put(out: Row, place: int, count: int) -> None:
     """Write one count. An index without sign saves the test whether it counts from the end."""
-    out[np.uint64(place)] = value
+    k = np.uint64(place)
+    out.numbers[k] = out.factors.dtype.type(count) * out.factors[k]
 
 
 @inlined
-def clear(out: npt.NDArray[np.uint8], first: int, last: int) -> None:
-    """Write 0 from a place up to another."""
-    for place in range(first, last):
-        put(out, place, 0)
+def put_row(out: Row, place: int, counts: npt.NDArray[np.int8]) -> None:
+    """Write some counts of one part side by side."""
+    factor = out.factors[place]
+    for k in range(counts.size):
+        out.numbers[np.uint64(place + k)] = out.factors.dtype.type(counts[k]) * factor
 
 
 @inlined
-def put_row(out: npt.NDArray[np.uint8], place: int, row: npt.NDArray[np.int8]) -> None:
-    """Write some counts side by side."""
-    for k in range(row.size):
-        put(out, place + k, row[k])
-
-
-@inlined
-def put_wide(out: npt.NDArray[np.uint8], place: int, value: int) -> None:
+def put_wide(out: Row, place: int, number: int) -> None:
     """A number up to 510 in two places: what fits into the first, and what is beyond."""
-    put(out, place, min(value, BYTE))
-    put(out, place + 1, max(value - BYTE, 0))
+    put(out, place, min(number, BYTE))
+    put(out, place + 1, max(number - BYTE, 0))
+
+
+@inlined
+def clear(out: Row, first: int, size: int) -> None:
+    """Write 0 from a place on."""
+    for k in range(size):
+        out.numbers[np.uint64(first + k)] = 0
+
+
+@inlined
+def mark(out: Row, shown: np.void, which: int, first: int, place: int) -> None:
+    """Move the one of a part to a place within it; a place of -1: there is none."""
+    out.numbers[np.uint64(shown["ones"][which])] = 0
+    one = first + max(place, 0)
+    out.numbers[np.uint64(one)] = place >= 0
+    shown["ones"][which] = one
 
 
 @inlined
@@ -452,53 +512,64 @@ def places_after(s: np.void, seat: int, player: int) -> int:
 
 
 @inlined
-def encode_turn(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_turn(s: np.void, seat: int, at: np.void, shown: np.void, out: Row) -> None:
     """The state of the turn."""
-    put(out, at["active"] + places_after(s, seat, s["active"]), 1)
-    if s["player"] >= 0:
-        put(out, at["deciding"] + places_after(s, seat, s["player"]), 1)
-    put(out, at["step"] + s["step"], 1)
+    mark(out, shown, ACTIVE, at["active"], places_after(s, seat, s["active"]))
+    deciding = places_after(s, seat, s["player"]) if s["player"] >= 0 else -1
+    mark(out, shown, DECIDING, at["deciding"], deciding)
+    mark(out, shown, STEP, at["step"], s["step"])
     put_wide(out, at["turns"], s["turns"])
     put(out, at["taken"], s["taken"])
     put(out, at["paid"], s["paid"])
     for side in range(2):
         put(out, at["laid"] + side, s["laid"][side])
-    if s["opened"] > 0:
-        for k in range(s["opened"]):
-            out[at["open"] + s["open"][k]] += 1
-        put(out, at["needed"], top_back(s, LEFT) - s["opened"])
 
 
 @inlined
-def encode_table(s: np.void, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_set(s: np.void, at: np.void, shown: np.void, out: Row) -> None:
+    """The open cards of an unfinished set, which are in order of their types."""
+    if shown["opened"]:
+        clear(out, at["open"], NUM_CARDS)
+        put(out, at["needed"], 0)
+    copies = 0
+    for k in range(s["opened"]):
+        card = s["open"][k]
+        copies = copies + 1 if k > 0 and card == s["open"][k - 1] else 1
+        put(out, at["open"] + card, copies)
+    if s["opened"] > 0:
+        put(out, at["needed"], top_back(s, LEFT) - s["opened"])
+    shown["opened"] = s["opened"] > 0
+
+
+@inlined
+def encode_table(s: np.void, at: np.void, shown: np.void, out: Row) -> None:
     """The supply, the spell and the decks."""
     for side in range(2):
-        for place in range(2):
-            card = s["supply"][side, place]
-            if card >= 0:
-                put(out, at["supply"] + (2 * side + place) * NUM_CARDS + card, 1)
+        for place in range(SLOTS_PER_SIDE):
+            slot = SLOTS_PER_SIDE * side + place
+            mark(out, shown, SUPPLY + slot, at["supply"] + slot * NUM_CARDS, s["supply"][side, place])
         put(out, at["deck_size"] + side, s["deck_size"][side])
-    if s["deck_size"][LEFT] > 0:
-        put(out, at["left_top"] + top_back(s, LEFT) - 1, 1)
-    if s["deck_size"][RIGHT] > 0:
-        put(out, at["right_top"] + top_back(s, RIGHT), 1)
+    number = top_back(s, LEFT)
+    mark(out, shown, LEFT_TOP, at["left_top"], number - 1 if number >= 0 else -1)
+    mark(out, shown, RIGHT_TOP, at["right_top"], top_back(s, RIGHT))
 
 
 @inlined
-def encode_bank(r: np.void, s: np.void, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_bank(r: np.void, s: np.void, at: np.void, out: Row) -> None:
     """What the bank has left, but for crystals."""
     put_row(out, at["bank_pieces"], s["bank_pieces"])
     put(out, at["bank_eggs"], s["bank_eggs"])
     put(out, at["bank_dark_dragons"], s["bank_dark_dragons"])
-    for crest in range(s["crests_given"], r["crests"]):
-        put(out, at["bank_crests"] + crest, 1)
+    for crest in range(MAX_CRESTS):
+        put(out, at["bank_crests"] + crest, s["crests_given"] <= crest < r["crests"])
     put(out, at["bank_pearls"], r["pearls"] - s["pearls_given"])
 
 
 @inlined
-def encode_player(s: np.void, player: int, k: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_player(s: np.void, player: int, k: int, at: np.void, out: Row) -> None:
     """What everybody sees of a player's tableau, pieces and tokens but crystals, into row k."""
     columns = at["column"] + k * NUM_COLOURS * NUM_COLOURS
+    clear(out, columns, NUM_COLOURS * NUM_COLOURS)
     for place in range(NUM_COLOURS):
         colour = s["column"][player, place]
         put(out, columns + place * NUM_COLOURS + max(colour, 0), colour >= 0)
@@ -509,8 +580,8 @@ def encode_player(s: np.void, player: int, k: int, at: np.void, out: npt.NDArray
     put(out, at["amulets"] + k, pieces // PIECES_PER_AMULET)
     put(out, at["pearls"] + k, s["num_pearls"][player])
     put(out, at["eggs"] + k, s["eggs"][player])
-    if s["crest"][player] >= 0:
-        put(out, at["crest"] + k * MAX_CRESTS + s["crest"][player], 1)
+    for crest in range(MAX_CRESTS):
+        put(out, at["crest"] + k * MAX_CRESTS + crest, s["crest"][player] == crest)
 
 
 @inlined
@@ -523,43 +594,75 @@ def pearl_points(s: np.void, seat: int) -> int:
 
 
 @inlined
-def encode_recall(s: np.void, seat: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_recall(s: np.void, seat: int, at: np.void, shown: np.void, out: Row) -> None:
     """What the observer knows besides who forgets nothing."""
-    unseen = at["unseen"]
-    put_row(out, unseen, s["unseen"])
+    put_row(out, at["unseen"], s["unseen"])
     other = seat
     for k in range(s["num_players"] - 1):
         other = next_seat(s, other)
-        known = at["known_hand"] + k * NUM_CARDS
-        put_row(out, known, s["hand"][other])
+        put_row(out, at["known_hand"] + k * NUM_CARDS, s["hand"][other])
+        unknown = 0
         for u in range(UNKNOWN_CARDS):
             card = s["unknown"][other, u]
             if card >= 0:
-                out[known + card] -= 1
-                out[unseen + card] += 1
-                out[at["unknown"] + k] += 1
+                unknown += 1
+                encode_unknown(s, seat, other, card, at["known_hand"] + k * NUM_CARDS, at, out)
+        put(out, at["unknown"] + k, unknown)
     for side in range(2):
-        encode_laid(s, side, at, out)
+        for k in range(shown["below"][side]):
+            put(out, at["laid_below"] + below_place(side, k), 0)
+    for side in range(2):
+        encode_laid(s, side, at, shown, out)
 
 
 @inlined
-def encode_laid(s: np.void, side: int, at: np.void, out: npt.NDArray[np.uint8]) -> None:
+def encode_unknown(
+    s: np.void, seat: int, other: int, card: int, known_hand: int, at: np.void, out: Row
+) -> None:
+    """A card in another's hand that the observer has not seen."""
+    unseen = int(s["unseen"][card])
+    for player in range(s["num_players"]):
+        unseen += unknown_copies(s, player, card) if player != seat else 0
+    put(out, at["unseen"] + card, unseen)
+    put(out, known_hand + card, s["hand"][other, card] - unknown_copies(s, other, card))
+
+
+@inlined
+def unknown_copies(s: np.void, player: int, card: int) -> int:
+    """How many cards of a type the player has that others do not know of."""
+    copies = 0
+    for u in range(UNKNOWN_CARDS):
+        copies += s["unknown"][player, u] == card
+    return copies
+
+
+@inlined
+def encode_laid(s: np.void, side: int, at: np.void, shown: np.void, out: Row) -> None:
     """The cards that players laid on a deck, and the back of the one under them."""
-    size = int(s["deck_size"][side])
-    laid = int(s["deck_laid"][side])
+    laid = s["deck_laid"][side]
     put(out, at["num_laid"] + side, laid)
-    for depth in range(laid):
-        card = int(s["deck"][deck_place(side, size - 1 - depth)])
-        if depth < LAID_SHOWN:
-            put(out, at["laid_top"] + (side * LAID_SHOWN + depth) * NUM_CARDS + card, 1)
-        else:
-            place = depth - LAID_SHOWN
-            if side == RIGHT:
-                place = MAX_CARDS - LAID_SHOWN - 1 - place
-            put(out, at["laid_below"] + place, card + 1)
-    back = back_of(s, side, size - laid - 1)
-    if laid > 0 and back >= 0:
-        if side == LEFT:
-            put(out, at["below_left"] + back - 1, 1)
-        else:
-            put(out, at["below_right"] + back, 1)
+    for depth in range(LAID_SHOWN):
+        top = side * LAID_SHOWN + depth
+        mark(out, shown, LAID_TOP + top, at["laid_top"] + top * NUM_CARDS, laid_card(s, side, depth))
+    shown["below"][side] = max(laid - LAID_SHOWN, 0)
+    for k in range(shown["below"][side]):
+        put(out, at["laid_below"] + below_place(side, k), laid_card(s, side, k + LAID_SHOWN) + 1)
+    back = back_of(s, side, s["deck_size"][side] - laid - 1) if laid > 0 else -1
+    if side == LEFT:
+        mark(out, shown, BELOW_LEFT, at["below_left"], back - 1 if back >= 0 else -1)
+    else:
+        mark(out, shown, BELOW_RIGHT, at["below_right"], back)
+
+
+@inlined
+def laid_card(s: np.void, side: int, depth: int) -> int:
+    """The card that players laid at that depth of a deck; -1: there is none."""
+    if depth >= s["deck_laid"][side]:
+        return -1
+    return int(s["deck"][deck_place(side, s["deck_size"][side] - 1 - depth)])
+
+
+@inlined
+def below_place(side: int, k: int) -> int:
+    """Where in `laid_below` a card stands: the left deck's from the front, the right's from the back."""
+    return k if side == LEFT else MAX_CARDS - LAID_SHOWN - 1 - k

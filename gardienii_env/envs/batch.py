@@ -25,14 +25,16 @@ from gardienii_env.envs.outcome import POINTS, REWARDS, Reward, rewards_at_end
 from gardienii_env.errors import IllegalActionError, OptionError, as_index, one_of, shown
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import (
+    ObservationArrays,
     Observations,
     ObservationType,
     View,
     check_players,
     layout,
+    no_observations,
     observation_arrays,
     observe,
-    written_observations,
+    read_only,
 )
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch, own_arrays
@@ -69,16 +71,12 @@ class Arrays(NamedTuple):
     masks: Masks
     players: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
-    written: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.uint8]
-    scaled: npt.NDArray[np.float32]
+    seen: ObservationArrays
     rewards: npt.NDArray[np.float32]
     terminated: npt.NDArray[np.bool_]
     truncated: npt.NDArray[np.bool_]
     scores: npt.NDArray[np.int64]
     streams: npt.NDArray[np.void]
-    places: npt.NDArray[np.void]
-    factors: npt.NDArray[np.float32]
 
 
 class GardieniiBatch:
@@ -127,25 +125,25 @@ class GardieniiBatch:
         self.layout = None if view is None else layout(self.num_players, view)
         self.autoreset = check_bool("autoreset", autoreset)
         self._reward = REWARDS.index(reward)
-        size = 0 if self.layout is None else self.layout.size
-        written, counts, scaled = observation_arrays(size, self.num_envs, dtype)
+        seen = (
+            no_observations(self.num_players, self.num_envs)
+            if self.layout is None
+            else observation_arrays(self.layout, self.num_envs, dtype)
+        )
         self._arrays = Arrays(
             rules=self.batch.rules,
             states=self.batch.states,
             masks=self.batch.masks,
             players=np.full(self.num_envs, -1, np.int64),
             actions=np.zeros(self.num_envs, np.int64),
-            written=written,
-            counts=counts,
-            scaled=scaled,
+            seen=seen,
             rewards=np.zeros((self.num_envs, self.num_players), np.float32),
             terminated=np.zeros(self.num_envs, np.bool_),
             truncated=np.zeros(self.num_envs, np.bool_),
             scores=np.zeros((self.num_envs, self.num_players), np.int64),
             streams=np.zeros(self.num_envs, STREAM),
-            places=self._places_and_factors()[0],
-            factors=self._places_and_factors()[1],
         )
+        self._observations = read_only(seen.observations)
         self._all = np.arange(self.num_envs)
         self._begun = False
         self._set_seeds(self._all, seed)
@@ -169,9 +167,9 @@ class GardieniiBatch:
     def observations(self) -> Observations:
         """What it sees, shape (num_envs, size); of a game that is over, what the last to decide sees.
 
-        With uint8 they cannot be written to: a step rewrites only what has changed.
+        They cannot be written to: a step rewrites only what has changed. Copy what you keep.
         """
-        return written_observations(self._arrays.counts, self._arrays.scaled)
+        return self._observations
 
     @property
     def rewards(self) -> npt.NDArray[np.float32]:
@@ -188,27 +186,18 @@ class GardieniiBatch:
         """Whether the game was stopped by the turn limit, shape (num_envs,), bool."""
         return self._arrays.truncated
 
-    def _places_and_factors(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.float32]]:
-        """Of the layout; without a view the factors are empty."""
-        if self.layout is None:
-            some = layout(self.num_players)
-            return some.places, some.factors[:0]
-        return self.layout.places, self.layout.factors
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_arrays": own_arrays(self._arrays)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        places, factors = self._places_and_factors()
         self._arrays = Arrays(
             rules=self.batch.rules,
             states=self.batch.states,
             masks=self.batch.masks,
-            places=places,
-            factors=factors,
             **state["_arrays"],
         )
+        self._observations = read_only(self._arrays.seen.observations)
 
     # -- episodes ----------------------------------------------------------------------------------
 
@@ -415,7 +404,7 @@ def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
         a.rewards[i] = 0
         set_flags(a, i)
         a.scores[i] = scoring.scores(a.rules, a.states, i)
-        a.written[i] = -1
+        a.seen.shown[i]["standing"] = -1
         show(a, i, max(a.players[i], 0))
 
 
@@ -434,9 +423,12 @@ def step_games(
     A step does an action, pays for it, and shows the game to whoever decides next.
     """
     for _ in range(steps):
-        for i in range(first, last):
+        for game in range(first, last):
+            i: int = np.uint64(game)  # type: ignore[assignment]  # without sign: it is not from the end
             seat = a.players[i]
-            a.rewards[i] = 0
+            if reward == POINTS or a.terminated[i] or a.truncated[i]:  # or else they are 0
+                for k in range(a.rewards.shape[1]):
+                    a.rewards[i, k] = 0
             if seat < 0:
                 continue
             action = random_action(a.states, i, a.streams) if at_random else a.actions[i]
@@ -458,7 +450,7 @@ def deal_next(a: Arrays, i: int) -> int:
     """Deal game i anew; the seat that decides first."""
     engine.deal(a.rules, a.states, i, a.rewards.shape[1])
     a.scores[i] = 0
-    a.written[i] = -1
+    a.seen.shown[i]["standing"] = -1
     return int(a.states[i]["player"])
 
 
@@ -502,4 +494,4 @@ def pay_at_end(
 def show(a: Arrays, i: int, seat: int) -> None:
     """Write what is legal in game i, and what a seat sees of it."""
     engine.write_mask(a.states, a.masks, i)
-    observe(a.rules, a.states, i, seat, a.places, a.factors, a.written, a.counts, a.scaled)
+    observe(a.rules, a.states, i, i, seat, a.seen)

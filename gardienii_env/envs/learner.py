@@ -31,6 +31,7 @@ from gardienii_env.envs.outcome import (
 from gardienii_env.errors import AgentError, DealError, OptionError, as_index, one_of, shown
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import (
+    ObservationArrays,
     Observations,
     ObservationType,
     View,
@@ -38,7 +39,7 @@ from gardienii_env.observation import (
     layout,
     observation_arrays,
     observe,
-    written_observations,
+    read_only,
 )
 from gardienii_env.rules import engine, scoring
 from gardienii_env.rules.batch import Batch, own_arrays
@@ -92,11 +93,7 @@ class Arrays(NamedTuple):
     episodes: npt.NDArray[np.void]
     seat_streams: npt.NDArray[np.void]  # generators that draw the learner's seat
     streams: npt.NDArray[np.void]  # generators for the opponents
-    written: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.uint8]
-    scaled: npt.NDArray[np.float32]
-    places: npt.NDArray[np.void]
-    factors: npt.NDArray[np.float32]
+    seen: ObservationArrays
 
 
 class LearnerTable:
@@ -129,7 +126,6 @@ class LearnerTable:
         self.reward, self.seat = reward, None if seat is None else as_index(seat)
         self._threads = Threads(num_threads)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
-        written, counts, scaled = observation_arrays(self.layout.size, size, dtype)
         self._arrays = Arrays(
             rules=self.batch.rules,
             states=self.batch.states,
@@ -137,12 +133,9 @@ class LearnerTable:
             episodes=np.zeros(size, EPISODE),
             seat_streams=np.zeros(size, STREAM),
             streams=np.zeros(size, STREAM),
-            written=written,
-            counts=counts,
-            scaled=scaled,
-            places=self.layout.places,
-            factors=self.layout.factors,
+            seen=observation_arrays(self.layout, size, dtype),
         )
+        self._observations = read_only(self._arrays.seen.observations)
         self._seeded = np.zeros(size, np.bool_)
         self.set_opponents(opponents)
 
@@ -153,8 +146,8 @@ class LearnerTable:
 
     @property
     def observations(self) -> Observations:
-        """What the learners see, shape (size, layout size), float32, or uint8 not to be written to."""
-        return written_observations(self._arrays.counts, self._arrays.scaled)
+        """What the learners see, shape (size, layout size), float32 or uint8, read-only."""
+        return self._observations
 
     @property
     def rewards(self) -> npt.NDArray[np.float64]:
@@ -185,10 +178,9 @@ class LearnerTable:
             rules=self.batch.rules,
             states=self.batch.states,
             masks=self.batch.masks,
-            places=self.layout.places,
-            factors=self.layout.factors,
             **state["_arrays"],
         )
+        self._observations = read_only(self._arrays.seen.observations)
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on."""
@@ -242,8 +234,8 @@ class LearnerTable:
     def _rows(self) -> list[npt.NDArray[Any]]:
         """The arrays that have a row for each game."""
         a = self._arrays
-        rows = [a.states, a.masks, a.episodes, a.seat_streams, a.streams, a.written, a.counts]
-        return [*rows, self._seeded, *([a.scaled] if a.scaled.shape[0] else [])]
+        rows = [a.states, a.masks, a.episodes, a.seat_streams, a.streams, self._seeded]
+        return [*rows, a.seen.observations, a.seen.shown]
 
     def _deal(self, games: npt.NDArray[np.int64], given: Mapping[int, np.void]) -> None:
         """Deal games, but for those with given states, until the learner decides in all of them."""
@@ -369,7 +361,7 @@ def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> N
         e["action"] = -1
         e["terminated"] = e["truncated"] = e["illegal"] = False
         e["busy"] = True
-        a.written[i] = -1
+        a.seen.shown[i]["standing"] = -1
 
 
 @compiled_loop
@@ -388,7 +380,7 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
         engine.write_mask(a.states, a.masks, i)
         if e["asked"] == NOBODY:
             e["busy"] = False
-            observe(a.rules, a.states, i, e["seat"], a.places, a.factors, a.written, a.counts, a.scaled)
+            observe(a.rules, a.states, i, i, e["seat"], a.seen)
             if reward == POINTS or a.states[i]["player"] < 0:
                 pay(a.rules, a.states, i, e, reward)
 

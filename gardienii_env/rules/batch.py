@@ -88,11 +88,11 @@ def apply_all(
         apply_one(rules, states, masks, games[k], actions[k])
 
 
-SHARED = ("rules", "states", "masks", "places", "factors")
+SHARED = ("rules", "states", "masks")
 
 
 def own_arrays(arrays: Any) -> dict[str, Any]:
-    """The fields of a named tuple of arrays that belong neither to a batch nor to a layout."""
+    """The fields of a named tuple of arrays that do not belong to a batch."""
     return {name: array for name, array in arrays._asdict().items() if name not in SHARED}
 
 
