@@ -377,10 +377,11 @@ def observe_deciding(batch: Batch, games: npt.NDArray[np.int64], view: View) -> 
 
 def observe_game(batch: Batch, i: int, seat: int, view: View) -> npt.NDArray[np.float32]:
     """What a seat sees of game i: shape (size,), float32."""
-    arrays = observation_arrays(layout(batch.num_players, view), 1)
-    observe(batch.rules, batch.states, i, 0, seat, arrays)
-    observation: npt.NDArray[np.float32] = np.asarray(arrays.observations[0])
-    return observation
+    parts = layout(batch.num_players, view)
+    observation = np.zeros((1, parts.size), np.float32)
+    arrays = (observation, parts.shown, parts.places, parts.factors)
+    observe_one(batch.rules, batch.states, i, seat, *arrays)
+    return observation.reshape(-1)
 
 
 # -- the encoder -----------------------------------------------------------------------------------
@@ -426,6 +427,21 @@ def observe_all(
     """Write what `seats[k]` sees of game `games[k]` into row k, for all k."""
     for k in range(games.size):
         observe(rules, states, games[k], k, seats[k], arrays)
+
+
+@compiled
+def observe_one(
+    rules: npt.NDArray[np.void],
+    states: States,
+    i: int,
+    seat: int,
+    observation: npt.NDArray[np.float32],
+    shown: npt.NDArray[np.void],
+    places: npt.NDArray[np.void],
+    factors: npt.NDArray[np.float32],
+) -> None:
+    """Write what a seat sees of game i into a row of zeros: from Python a tuple of arrays is slow."""
+    observe(rules, states, i, 0, seat, ObservationArrays(observation, shown.copy(), places, factors))
 
 
 @inlined

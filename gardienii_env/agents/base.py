@@ -17,6 +17,7 @@ from gardienii_env.rules.random import seed_streams
 
 if TYPE_CHECKING:
     from gardienii_env.game import Game
+    from gardienii_env.rules.ruleset import Ruleset
 
 __all__ = ["STREAM", "Agent", "new_streams"]
 
@@ -50,6 +51,9 @@ class Agent(ABC):
     def reset(self, seed: int | None = None) -> None:
         """Start the agent's own generator, which `choose` uses, from a seed."""
         self._streams = new_streams(seed, 1)
+
+    def check(self, ruleset: Ruleset, num_players: int) -> None:
+        """AgentError unless the agent can play games of this ruleset and number of players: all can."""
 
     @abstractmethod
     def act(

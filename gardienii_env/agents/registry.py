@@ -19,17 +19,20 @@ AGENTS: dict[str, Callable[[str | None], Agent]] = {
 """How to make an agent from what follows the colon of its name (None: there is no colon)."""
 
 
-def make_agent(name: str) -> Agent:
-    """The agent written `name` or `name:argument`; AgentError if there is none such."""
+def make_agent(name: str, trust: bool = False) -> Agent:
+    """The agent written `name` or `name:argument`; AgentError if there is none such.
+
+    `trust` allows agents from files that run code when they are loaded.
+    """
     base, colon, argument = name.strip().partition(":")
     if base not in AGENTS:
         raise AgentError(one_of("The agent", base, AGENTS))
     return AGENTS[base](argument if colon else None)
 
 
-def make_agents(names: str, seats: int) -> list[Agent]:
+def make_agents(names: str, seats: int, trust: bool = False) -> list[Agent]:
     """The agents of all seats from a list with commas; one name alone stands for every seat."""
-    agents = [make_agent(name) for name in names.split(",")]
+    agents = [make_agent(name, trust) for name in names.split(",")]
     if len(agents) == 1:
         agents *= seats
     if len(agents) != seats:
