@@ -52,7 +52,7 @@ class Agent(ABC):
         """Start the agent's own generator, which `choose` uses, from a seed."""
         self._streams = new_streams(seed, 1)
 
-    def check(self, ruleset: Ruleset, num_players: int) -> None:
+    def check(self, ruleset: Ruleset, num_players: int) -> None:  # noqa: B027
         """AgentError unless the agent can play games of this ruleset and number of players: all can."""
 
     @abstractmethod
