@@ -332,11 +332,11 @@ class ObservationArrays(NamedTuple):
 
 
 def _restore(*arrays: Any) -> ObservationArrays:
-    """From a copy: places and factors are not to be written to, as in a layout."""
-    restored = ObservationArrays(*arrays)
-    restored.places.setflags(write=False)
-    restored.factors.setflags(write=False)
-    return restored
+    """From a copy: places and factors are not to be written to, as in a layout, the others are."""
+    observations, shown, places, factors = (np.require(array, requirements="W") for array in arrays)
+    places.setflags(write=False)
+    factors.setflags(write=False)
+    return ObservationArrays(observations, shown, places, factors)
 
 
 def observation_arrays(
@@ -450,7 +450,9 @@ def cards_played(s: np.void) -> int:
     cards = 0
     for player in range(MAX_PLAYERS):
         for colour in range(NUM_COLOURS):
-            cards += np.uint8(s["column_cards"][player, colour])  # type: ignore[assignment]
+            cards += (
+                int(s["column_cards"][player, colour]) & BYTE
+            )  # as a byte without sign it adds up fast
     return cards
 
 

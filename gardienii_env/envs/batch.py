@@ -37,7 +37,7 @@ from gardienii_env.observation import (
     read_only,
 )
 from gardienii_env.rules import engine, scoring
-from gardienii_env.rules.batch import Batch, own_arrays
+from gardienii_env.rules.batch import Batch, own_arrays, writable
 from gardienii_env.rules.engine import Masks
 from gardienii_env.rules.jit import compiled, compiled_loop, inlined
 from gardienii_env.rules.random import check_seed, seed_streams
@@ -80,7 +80,7 @@ class Arrays(NamedTuple):
 
 
 class GardieniiBatch:
-    """Games side by side in arrays that every step writes anew, in place: copy what you keep.
+    """Games side by side in arrays that every step writes in place: copy what you keep.
 
     Args:
         num_envs: how many games.
@@ -167,7 +167,8 @@ class GardieniiBatch:
     def observations(self) -> Observations:
         """What it sees, shape (num_envs, size); of a game that is over, what the last to decide sees.
 
-        They cannot be written to: a step rewrites only what has changed. Copy what you keep.
+        Read-only, as a step rewrites only what has changed. For PyTorch: `torch.tensor(...)`, a copy;
+        never change in place a tensor that shares this memory.
         """
         return self._observations
 
@@ -187,7 +188,8 @@ class GardieniiBatch:
         return self._arrays.truncated
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_arrays": own_arrays(self._arrays)}
+        rest = {name: value for name, value in self.__dict__.items() if name != "_observations"}
+        return {**rest, "_arrays": own_arrays(self._arrays)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -195,7 +197,7 @@ class GardieniiBatch:
             rules=self.batch.rules,
             states=self.batch.states,
             masks=self.batch.masks,
-            **state["_arrays"],
+            **writable(state["_arrays"]),
         )
         self._observations = read_only(self._arrays.seen.observations)
 
@@ -426,9 +428,8 @@ def step_games(
         for game in range(first, last):
             i: int = np.uint64(game)  # type: ignore[assignment]  # without sign: it is not from the end
             seat = a.players[i]
-            if reward == POINTS or a.terminated[i] or a.truncated[i]:  # or else they are 0
-                for k in range(a.rewards.shape[1]):
-                    a.rewards[i, k] = 0
+            for k in range(a.rewards.shape[1]):
+                a.rewards[i, k] = 0
             if seat < 0:
                 continue
             action = random_action(a.states, i, a.streams) if at_random else a.actions[i]

@@ -42,7 +42,7 @@ from gardienii_env.observation import (
     read_only,
 )
 from gardienii_env.rules import engine, scoring
-from gardienii_env.rules.batch import Batch, own_arrays
+from gardienii_env.rules.batch import Batch, own_arrays, writable
 from gardienii_env.rules.engine import Masks
 from gardienii_env.rules.jit import compiled, compiled_loop, inlined
 from gardienii_env.rules.random import draw_below, seed_streams
@@ -170,7 +170,8 @@ class LearnerTable:
         return self._arrays.episodes["illegal"]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_arrays": own_arrays(self._arrays)}
+        rest = {name: value for name, value in self.__dict__.items() if name != "_observations"}
+        return {**rest, "_arrays": own_arrays(self._arrays)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -178,7 +179,7 @@ class LearnerTable:
             rules=self.batch.rules,
             states=self.batch.states,
             masks=self.batch.masks,
-            **state["_arrays"],
+            **writable(state["_arrays"]),
         )
         self._observations = read_only(self._arrays.seen.observations)
 

@@ -73,8 +73,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
             `reset(options={"reset_mask": ...})` only): a member of Gymnasium's `AutoresetMode` or its
             value.
         num_threads: how many threads share the games; it does not change a result.
-        copy: whether observations are a new array at every call (otherwise the next call overwrites
-            them).
+        copy: whether observations are a new array at every call (otherwise always the same one, which
+            the next call overwrites).
 
     Observations: shape (num_envs, size), float32 in [0, 1], or uint8 (counts before scaling) with
     `dtype="uint8"`. Rewards: float64. `infos["action_mask"]`: shape (num_envs, 73), int8, 1 where legal;
@@ -129,6 +129,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._given = self.table.observations[:0] if self.copy else self.table.observations.copy()
         self._all = np.arange(self.num_envs)
         self._over = np.ones(self.num_envs, np.bool_)  # not begun, or ended and not reset yet
         self._begun = False
@@ -198,7 +199,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
             actions: ids, shape (num_envs,), whole numbers.
 
         Raises OptionError before `reset`, for actions of another shape or type, or, with autoreset
-        disabled, while a game is over; then no game has changed.
+        disabled, while a game is over; then no game has changed. DealError where a ruleset leaves the
+        learner without a decision, which `reset` tells too: the games are to be reset then.
         """
         given = check_actions(actions, self.num_envs)
         self._check_on(given)
@@ -251,7 +253,10 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         return masks
 
     def _observed(self) -> Observations:
-        return self.table.observations.copy() if self.copy else self.table.observations
+        if self.copy:
+            return self.table.observations.copy()
+        self._given[:] = self.table.observations
+        return self._given
 
     def _infos(self, told: npt.NDArray[np.bool_]) -> Infos:
         """Mask and seat; those of games that are not told of are there too, for who reads them all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.ruleset import Ruleset
 from gardienii_env.rules.state import STATE, States
 
-__all__ = ["Batch", "own_arrays"]
+__all__ = ["Batch", "own_arrays", "writable"]
 
 
 class Batch:
@@ -94,6 +95,14 @@ SHARED = ("rules", "states", "masks")
 def own_arrays(arrays: Any) -> dict[str, Any]:
     """The fields of a named tuple of arrays that do not belong to a batch."""
     return {name: array for name, array in arrays._asdict().items() if name not in SHARED}
+
+
+def writable(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The same after a copy, which may have come from memory that is not to be written to."""
+    return {
+        name: np.require(value, requirements="W") if isinstance(value, np.ndarray) else value
+        for name, value in arrays.items()
+    }
 
 
 def _restore(ruleset: Ruleset, num_players: int, states: bytes, masks: bytes) -> Batch:

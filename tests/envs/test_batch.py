@@ -653,3 +653,36 @@ def test_arrays_are_written_in_place() -> None:
     batch.step(batch.random_actions())
     batch.reset()
     assert all(getattr(batch, name) is array for name, array in zip(names, arrays, strict=True))
+
+
+def test_what_was_written_into_rewards_does_not_stay() -> None:
+    batch, plain = batch_of(), batch_of()
+    for _ in range(400):
+        actions = plain.random_actions()
+        plain.step(actions)
+        batch.step(actions)
+        assert np.array_equal(batch.rewards, plain.rewards)
+        batch.rewards[:] -= 0.5
+        batch.terminated[:] = False
+
+
+def test_observations_are_read_only() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        batch_of().observations[0] = 0
+
+
+@pytest.mark.parametrize("view", [None, "recall"])
+def test_a_pickle_may_lie_in_memory_that_cannot_be_written(view: View | None) -> None:
+    batch = batch_of(view=view)
+    buffers: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(batch, protocol=5, buffer_callback=buffers.append)
+    twin = pickle.loads(data, buffers=[bytes(buffer) for buffer in buffers])
+    batch.play_random(300)
+    twin.play_random(300)
+    assert shown(twin) == shown(batch)
+
+
+def test_a_pickle_holds_observations_once() -> None:
+    batch = batch_of(200, view="recall")
+    arrays = [batch.states, batch.masks, batch.observations]
+    assert len(pickle.dumps(batch)) < 1.2 * sum(array.nbytes for array in arrays)
