@@ -35,6 +35,7 @@ __all__ = [
     "match_facts",
     "match_games",
     "match_sentences",
+    "printable",
     "points_sheet",
     "ratings_sheet",
     "result_sheet",
@@ -72,6 +73,11 @@ class Sheet:
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+
+    def turned(self) -> Sheet:
+        """The same with rows for columns."""
+        first, *rows = zip(self.headers, *self.rows, strict=True)
+        return Sheet(self.title, first, tuple(rows), self.note)
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,7 @@ def labels(names: Iterable[str], width: int = 10_000) -> tuple[str, ...]:
 
     Control characters are escaped, long names lose their middle, equal ones are numbered.
     """
-    clean = ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) for name in names]
+    clean = [printable(name) for name in names]
     short = [_shorten(name, width) for name in clean]
     result: list[str] = []
     for k, name in enumerate(clean):
@@ -132,6 +138,11 @@ def labels(names: Iterable[str], width: int = 10_000) -> tuple[str, ...]:
             number += 1
         result.append(label)
     return tuple(result)
+
+
+def printable(text: str) -> str:
+    """A text on one line, with what cannot be printed escaped."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _shorten(name: str, width: int) -> str:
@@ -158,17 +169,17 @@ def share_words(value: float) -> str:
 
 def one_place(value: float) -> str:
     """A number with one decimal place."""
-    return f"{value + 0.0:.1f}"
+    return f"{round(value, 1) + 0.0:.1f}"
 
 
 def two_places(value: float) -> str:
     """A number with two decimal places."""
-    return f"{value + 0.0:.2f}"
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def signed(value: float) -> str:
     """A number with its sign and one decimal place."""
-    return f"{value:+.1f}"
+    return f"{round(value, 1) + 0.0:+.1f}"
 
 
 def interval_words(value: Estimate | Rating, words: Callable[[float], str]) -> str:
@@ -195,10 +206,20 @@ def result_sheet(result: MatchResult) -> Sheet:
         row += [signed(margin.mean), interval_words(margin, signed)]
         row += [one_place(score.mean), interval_words(score, one_place)]
         rows.append((*row, one_place(result.decisions_per_game(k).mean)))
-    headers = ("agent", "win share", INTERVAL, "payoff", "margin", INTERVAL, "score", INTERVAL, "decisions")
+    headers = (
+        "agent",
+        "win share",
+        INTERVAL,
+        "payoff",
+        "margin",
+        INTERVAL,
+        "score",
+        INTERVAL,
+        "decisions",
+    )
     note = (
-        f"Equals would have a win share of {share_words(1 / result.num_players)}. Payoff: the win share on a "
-        "scale from -1 to 1 where equals have 0. Margin: own points less the others' mean. "
+        f"Equals would have a win share of {share_words(1 / result.num_players)}. Payoff: the win share "
+        "on a scale from -1 to 1 where equals have 0. Margin: own points less the others' mean. "
         "Decisions: of the agent, in a game."
     )
     return Sheet("Result", headers, tuple(rows), note)
@@ -234,7 +255,16 @@ def length_sheet(games: Games) -> Sheet:
     turns = games.all("turns")
     mean = estimate(np.concatenate([part["turns"].mean(axis=1) for part in games.games]))
     quarters = [f"{value:.0f}" for value in np.percentile(turns, [0, 25, 50, 75, 100])]
-    headers = ("", "mean", INTERVAL, "shortest", "a quarter up to", "half up to", "three quarters up to", "longest")
+    headers = (
+        "",
+        "mean",
+        INTERVAL,
+        "shortest",
+        "a quarter up to",
+        "half up to",
+        "three quarters up to",
+        "longest",
+    )
     row = ("turns", one_place(mean.mean), interval_words(mean, one_place), *quarters)
     return Sheet("Length of games", headers, (row,))
 
@@ -274,7 +304,7 @@ Cross = dict[tuple[int, int], Estimate | None]
 
 
 def cross_estimates(result: TournamentResult, order: Sequence[int]) -> Cross:
-    """How often the agent of a row comes out ahead of the agent of a column, by their places in `order`."""
+    """How often one agent comes out ahead of another, by their places in `order`."""
     count = range(len(order))
     return {(a, b): result.against(order[a], order[b]) for a in count for b in count}
 
@@ -350,17 +380,18 @@ def _level(result: MatchResult, agent: int, other: int) -> bool:
 
 
 def _level_words(result: MatchResult) -> str:
-    each = f"Every deal came out exactly level: each agent takes {share_words(1 / result.num_players)} of the wins"
+    fair = share_words(1 / result.num_players)
+    each = f"Every deal came out exactly level: each agent takes {fair} of the wins"
     if result.games.shape[1] < result.num_players:
         return f"{each}."
     return (
-        f"{each}, as agents do that play alike and leave nothing to chance when every deal is played from "
-        "every seat. More deals would show no difference."
+        f"{each}, as agents do that play alike and leave nothing to chance when every deal is played "
+        "from every seat. More deals would show no difference."
     )
 
 
 def _needed(lead: Estimate, strict: float) -> float:
-    """How many times the deals played make the interval just miss a half; `strict` times as wide a one."""
+    """How many times the deals it takes for an interval, `strict` times as wide, to just miss a half."""
     difference = lead.mean - 0.5
     return inf if difference < 1e-9 else (strict * (lead.mean - lead.low) / difference) ** 2
 
@@ -377,7 +408,7 @@ def _needed_words(deals: float) -> str:
 
 def _rounded_up(number: float) -> int:
     """To two digits."""
-    unit = 10 ** max(0, int(log10(max(number, 1))) - 1)
+    unit: int = 10 ** max(0, int(log10(max(number, 1))) - 1)
     return ceil(number / unit) * unit
 
 
@@ -427,7 +458,7 @@ def cycle_sentences(result: TournamentResult) -> list[str]:
 def match_facts(result: MatchResult) -> dict[str, str]:
     """What was played."""
     return {
-        "ruleset": result.ruleset,
+        "ruleset": printable(result.ruleset),
         "players": str(result.num_players),
         "deals": f"{result.num_deals:,}, {_rotations(result)}",
         "games": f"{result.num_games:,}",
@@ -441,7 +472,7 @@ def tournament_facts(result: TournamentResult) -> dict[str, str]:
     deals = sorted({table.num_deals for _, table in result.tables})
     some = f"{deals[0]:,}" if len(deals) == 1 else f"{deals[0]:,} to {deals[-1]:,}"
     return {
-        "ruleset": result.ruleset,
+        "ruleset": printable(result.ruleset),
         "agents": str(len(result.agents)),
         "players": f"{result.num_players} at a table",
         "tables": f"{len(result.tables):,}, {some} deals at each, {_rotations(result.tables[0][1])}",

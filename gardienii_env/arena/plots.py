@@ -8,6 +8,7 @@ fit into one page. The same figures give the same bytes. It needs matplotlib (ex
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from math import ceil, isnan
@@ -48,6 +49,7 @@ WIDTH = 360.0
 NAME_WIDTH = 18
 FONT, SMALL = 11, 10
 MOST_BARS = 40
+DASHES = (0, (4, 3))
 
 INK, MUTED, GRID, SURFACE = "#010101", "#010102", "#010103", "#010104"
 AHEAD, BEHIND = "#010201", "#010202"
@@ -65,7 +67,7 @@ VARIABLES = {
 }
 """Colours that stand for a variable of the style sheet while matplotlib draws."""
 
-SETTINGS: Mapping[str, Any] = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gardienii",
     "svg.image_inline": True,
@@ -82,8 +84,6 @@ SETTINGS: Mapping[str, Any] = {
     "axes.titlecolor": INK,
     "axes.titlelocation": "left",
     "axes.axisbelow": True,
-    "axes.grid.axis": "x",
-    "axes.unicode_minus": True,
     "figure.facecolor": "none",
     "grid.color": GRID,
     "grid.linewidth": 0.8,
@@ -117,22 +117,29 @@ def intervals_plot(
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        axes.grid()
+        axes.grid(axis="x")
         if mark is not None:
-            axes.axvline(mark, color=MUTED, linestyle=(0, (4, 3)), linewidth=1.2)
+            axes.axvline(mark, color=INK, linestyle=DASHES, linewidth=1.2)
         for k, value in enumerate(values):
             colour = AGENTS[k] if len(values) <= len(AGENTS) else AGENTS[0]
             if not isnan(value.low):
                 axes.hlines(k, value.low, value.high, color=colour, linewidth=5, alpha=0.45)
             axes.plot(value.mean, k, "o", color=colour, markersize=8, markeredgecolor=SURFACE)
             axes.annotate(
-                figures[k], (value.mean, k), (0, 8), textcoords="offset points", ha="center", fontsize=SMALL
+                figures[k],
+                (value.mean, k),
+                (0, 8),
+                textcoords="offset points",
+                ha="center",
+                fontsize=SMALL,
             )
         _name_rows(axes, names)
         axes.set_xlim(*_span([v for value in values for v in (value.low, value.mean, value.high)], mark))
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(_ticks(7))
 
-    described = _described(names, (f"{value} {_between(v, places)}" for value, v in zip(figures, values)))
+    described = _described(
+        names, (f"{value} {_between(v, places)}" for value, v in zip(figures, values, strict=True))
+    )
     return _svg(name, title, described, 60 + 40 * len(names), draw)
 
 
@@ -141,23 +148,28 @@ def points_plot(name: str, title: str, names: Sequence[str], points: Sequence[Nu
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        axes.grid()
+        axes.grid(axis="x")
         for k, values in enumerate(points):
             starts = np.cumsum(values) - values
             for source, colour in enumerate(PARTS):
                 axes.barh(k, values[source], 0.62, starts[source], color=colour, edgecolor=SURFACE)
-            axes.annotate(
-                f"{values.sum():.0f}", (values.sum(), k), (4, 0), textcoords="offset points", va="center"
-            )
+            end = (values.sum(), k)
+            axes.annotate(f"{values.sum():.0f}", end, (4, 0), textcoords="offset points", va="center")
         _name_rows(axes, names)
-        axes.set_xlim(0, 1.12 * max(1.0, *(values.sum() for values in points)))
+        axes.set_xlim(0, 1.2 * max(1.0, *(values.sum() for values in points)))
         axes.set_xlabel("points in a game")
         keys = [Rectangle((0, 0), 1, 1, color=colour) for colour in PARTS]
         figure.legend(
-            keys, SOURCES, loc="outside upper left", ncols=3, handlelength=0.9, handleheight=0.9, columnspacing=1.2
+            keys,
+            SOURCES,
+            loc="outside upper left",
+            ncols=3,
+            handlelength=0.9,
+            handleheight=0.9,
+            columnspacing=1.2,
         )
 
-    rows = (", ".join(f"{source} {x:.1f}" for source, x in zip(SOURCES, values)) for values in points)
+    rows = (", ".join(f"{s} {x:.1f}" for s, x in zip(SOURCES, values, strict=True)) for values in points)
     return _svg(name, title, _described(names, rows), 96 + 34 * len(names), draw)
 
 
@@ -177,7 +189,7 @@ def sets_plot(name: str, title: str, names: Sequence[str], sets: Sequence[Sequen
                 axes.vlines(places, np.maximum(lows, 0), highs, color=INK, linewidth=1.2)
         axes.set_xticks(range(NUMBERS), [str(n + 1) for n in range(NUMBERS)])
         axes.set_ylim(0)
-        axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_locator(_ticks(5))
         axes.set_xlabel("cards in the set")
         axes.set_ylabel("sets in a game")
         _legend(figure, names)
@@ -193,7 +205,7 @@ def sets_grid_plot(name: str, title: str, names: Sequence[str], sets: Numbers) -
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         for k, n in np.ndindex(sets.shape):
-            _cell(axes, n, k, AHEAD, sets[k, n] / most)
+            _cell(axes, n, k, AHEAD, float(sets[k, n]) / most)
             axes.text(n, k, f"{sets[k, n]:.2f}", ha="center", va="center", fontsize=SMALL)
         _grid_axes(axes, names, [str(n + 1) for n in range(NUMBERS)])
         axes.set_xlabel("cards in the set")
@@ -213,23 +225,28 @@ def length_plot(name: str, title: str, turns: npt.NDArray[np.int64]) -> str:
         axes = figure.add_subplot()
         axes.grid(axis="y")
         middles = first + width * np.arange(counts.size) + (width - 1) / 2
-        axes.bar(middles, 100 * counts / turns.size, width, color=AGENTS[0], edgecolor=SURFACE, linewidth=0.7)
-        axes.axvline(half, color=MUTED, linestyle=(0, (4, 3)), linewidth=1.2)
+        axes.bar(
+            middles, 100 * counts / turns.size, width, color=AGENTS[0], edgecolor=SURFACE, linewidth=0.7
+        )
+        axes.axvline(half, color=INK, linestyle=DASHES, linewidth=1.2)
         axes.set_xlabel("turns")
         axes.set_ylabel("% of games")
-        axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(_ticks(7, integer=True))
+        axes.yaxis.set_major_locator(_ticks(5))
 
     described = f"From {first} to {last} turns; half of the games take up to {half:.0f}."
     return _svg(name, title, described, 220, draw)
 
 
 def margins_plot(name: str, title: str, names: Sequence[str], margins: Sequence[Numbers]) -> str:
-    """Histograms of the mean margins of deals, one row for each agent; with two agents only the first."""
-    rows = 1 if len(names) == 2 else len(names)
+    """Histograms of the mean margins of deals, one row an agent; with two agents only the first."""
+    rows, short = 1 if len(names) == 2 else len(names), labels(names, NAME_WIDTH)
     values = np.concatenate(margins)
-    low, high = min(-1.0, float(values.min())), max(1.0, float(values.max()))
-    edges = np.linspace(low, high, min(MOST_BARS, 5 + 2 * ceil(margins[0].size**0.5)))
+    span = float(values.max() - values.min()) / min(MOST_BARS, 5 + 2 * ceil(margins[0].size ** 0.5))
+    width = max(0.5, round(2 * span) / 2)
+    # One bar lies around 0, so that its colour says nothing about who is ahead.
+    low, high = min(-2, values.min() // width), max(2, values.max() // width + 1)
+    edges = (np.arange(low, high + 2) - 0.5) * width
 
     def draw(figure: Figure) -> None:
         for k in range(rows):
@@ -238,11 +255,17 @@ def margins_plot(name: str, title: str, names: Sequence[str], margins: Sequence[
             counts, _ = np.histogram(margins[k], edges)
             heights = 100 * counts / margins[k].size
             axes.bar(
-                edges[:-1], heights, np.diff(edges), align="edge", color=AGENTS[k], edgecolor=SURFACE, linewidth=0.7
+                edges[:-1],
+                heights,
+                np.diff(edges),
+                align="edge",
+                color=AGENTS[k],
+                edgecolor=SURFACE,
+                linewidth=0.7,
             )
-            axes.axvline(0, color=MUTED, linestyle=(0, (4, 3)), linewidth=1.2)
-            axes.set_title(names[k] if rows > 1 else f"{names[0]} ahead of {names[1]}")
-            axes.yaxis.set_major_locator(MaxNLocator(3))
+            axes.axvline(0, color=INK, linestyle=DASHES, linewidth=1.2)
+            axes.set_title(short[k] if rows > 1 else f"{short[0]} ahead of {short[1]}")
+            axes.yaxis.set_major_locator(_ticks(3))
             axes.tick_params(axis="x", labelbottom=k == rows - 1)
         axes.set_xlabel("points, mean of a deal")
         figure.supylabel("% of deals", fontsize=FONT, color=MUTED)
@@ -268,16 +291,27 @@ def cross_plot(
             if not isnan(value.low):
                 ends = f"{value.low:.2f}\N{EN DASH}{value.high:.2f}"
                 axes.text(b, a + 0.24, ends, ha="center", va="center", fontsize=8)
-        _grid_axes(axes, [f"{k + 1} {n}" for k, n in enumerate(labels(names, NAME_WIDTH))], range(1, count + 1))
+        _grid_axes(
+            axes,
+            [f"{k + 1} {n}" for k, n in enumerate(labels(names, NAME_WIDTH - 3))],
+            range(1, count + 1),
+        )
 
     rows = (
         ", ".join(f"{value.mean:.3f} against {names[b]}" for b in range(count) if (value := cross[a, b]))
         for a in range(count)
     )
-    return _svg(name, title, _described(names, rows), 40 + 42 * count, draw, max(WIDTH, 130 + 58 * count))
+    return _svg(
+        name, title, _described(names, rows), 40 + 42 * count, draw, max(WIDTH, 130 + 58 * count)
+    )
 
 
 # Parts of plots
+
+
+def _ticks(most: int, integer: bool = False) -> MaxNLocator:
+    """Ticks at round numbers."""
+    return MaxNLocator(most, steps=[1, 2, 5, 10], integer=integer)
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
@@ -287,23 +321,32 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _grid_axes(axes: Axes, rows: Sequence[str], columns: Sequence[object]) -> None:
-    """The axes of a heat map."""
+    """The axes of a heat map: the names of its columns are above it."""
     axes.set_yticks(range(len(rows)), labels(rows, NAME_WIDTH))
     axes.set_xticks(range(len(columns)), [str(column) for column in columns])
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.spines["bottom"].set_visible(False)
+    axes.spines[["top", "bottom"]].set_visible(False)
 
 
 def _cell(axes: Axes, x: float, y: float, colour: str, strength: float) -> None:
     """A field of a heat map: the stronger, the less the page shows through."""
-    axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=colour, alpha=0.06 + 0.54 * strength))
+    axes.add_patch(
+        Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=colour, alpha=0.06 + 0.54 * strength)
+    )
 
 
 def _legend(figure: Figure, names: Sequence[str]) -> None:
     keys = [Rectangle((0, 0), 1, 1, color=AGENTS[k]) for k in range(len(names))]
     figure.legend(
-        keys, labels(names, NAME_WIDTH), loc="outside upper left", ncols=2, handlelength=0.9, handleheight=0.9
+        keys,
+        labels(names, NAME_WIDTH),
+        loc="outside upper left",
+        ncols=2,
+        handlelength=0.9,
+        handleheight=0.9,
     )
 
 
@@ -315,7 +358,9 @@ def _span(values: Sequence[float], mark: float | None) -> tuple[float, float]:
 
 
 def _between(value: Estimate | Rating, places: int) -> str:
-    return "" if isnan(value.low) else f"(95 % interval {value.low:.{places}f} to {value.high:.{places}f})"
+    return (
+        "" if isnan(value.low) else f"(95 % interval {value.low:.{places}f} to {value.high:.{places}f})"
+    )
 
 
 def _described(names: Sequence[str], rows: Any) -> str:
@@ -334,24 +379,30 @@ def _svg(
     draw: Callable[[Figure], None],
     width: float = WIDTH,
 ) -> str:
-    """Draw a plot of some size, in its own units, and make it fit into a page."""
-    with matplotlib.rc_context():
+    """Draw a plot of some size, in its own units, and make it fit into a page.
+
+    matplotlib's settings, whatever they are, are changed while it draws and then put back.
+    """
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a letter in a name that the font has not
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(SETTINGS)
         figure = Figure((width / 72, height / 72), layout="constrained")
         draw(figure)
         file = BytesIO()
-        figure.savefig(file, format="svg", metadata={"Date": None}, transparent=False)
+        figure.savefig(file, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(file.getvalue())
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         element.tail = None
         element.text = element.text if (element.text or "").strip() else None
         element.attrib = {key: _adapted(key, value, name) for key, value in _plain_keys(element)}
-    for unneeded in root.findall("metadata") + [part for part in root.findall("defs") if part.find("style")]:
+    for unneeded in root.findall("metadata") + [
+        part for part in root.findall("defs") if part.find("style") is not None
+    ]:
         root.remove(unneeded)
     root.attrib = {
-        "class": "plot",
+        "class": "plot wide" if width > WIDTH else "plot",
         "role": "img",
         "viewBox": root.attrib["viewBox"],
         "style": f"--width: {width:.0f}px",
@@ -381,5 +432,7 @@ def _adapted(key: str, value: str, name: str) -> str:
         return value.replace("url(#", f"url(#{name}-")
     if key == "style":
         value = re.sub(r"font-family: [^;]*;? ?", "", value)
-        return re.sub(r"#[0-9a-f]{6}", lambda m: f"var({VARIABLES[m[0]]})" if m[0] in VARIABLES else m[0], value)
+        return re.sub(
+            r"#[0-9a-f]{6}", lambda m: f"var({VARIABLES[m[0]]})" if m[0] in VARIABLES else m[0], value
+        )
     return value

@@ -21,7 +21,9 @@ from gardienii_env.rules.state import States
 
 
 @cache
-def match(names: tuple[str, ...], deals: int, rotations: int | None = None, seed: int = 0) -> MatchResult:
+def match(
+    names: tuple[str, ...], deals: int, rotations: int | None = None, seed: int = 0
+) -> MatchResult:
     """Play every deal from every seat, or in the first rotations only."""
     agents, players = [make_agent(name) for name in names], len(names)
     games = np.zeros((deals, rotations or players), GAME)
