@@ -254,7 +254,7 @@ def length_sheet(games: Games) -> Sheet:
     """How many turns games took."""
     turns = games.all("turns")
     mean = estimate(np.concatenate([part["turns"].mean(axis=1) for part in games.games]))
-    quarters = [f"{value:.0f}" for value in np.percentile(turns, [0, 25, 50, 75, 100])]
+    quarters = map(str, np.percentile(turns, [0, 25, 50, 75, 100], method="inverted_cdf"))
     headers = (
         "",
         "mean",

@@ -50,6 +50,13 @@ def test_a_match_says_every_figure_of_each_agent() -> None:
     assert all(source in text.match_report(result) for source in SOURCES)
 
 
+def test_half_of_the_games_take_up_to_the_turns_said() -> None:
+    result = match(("greedy", "random"), 11)
+    row = content.length_sheet(content.match_games(result)).rows[0]
+    turns = np.sort(result.games["turns"].ravel())
+    assert [int(cell) for cell in row[3:]] == [turns[0], turns[5], turns[10], turns[16], turns[-1]]
+
+
 def test_the_ends_are_counted() -> None:
     result = match(("greedy", "random"), 6)
     games = result.games.copy()
