@@ -96,8 +96,9 @@ class Games:
     games: tuple[npt.NDArray[np.void], ...]
 
     def deal_means(self, agent: int, field: str) -> npt.NDArray[np.float64]:
-        """Means of a field of `GAME` that is kept by agent: one row a deal."""
-        return np.concatenate([games[field][:, :, k].mean(axis=1) for games, k in self.seats[agent]])
+        """Means of a field of `GAME` that is kept by agent over all games of a deal: one row a deal."""
+        means = [games[field][:, :, k].mean(axis=1) for games, k in self.seats[agent]]
+        return np.asarray(np.mean(means, axis=0))
 
     def all(self, field: str) -> npt.NDArray[np.int64]:
         """A field of all games, one value a game."""

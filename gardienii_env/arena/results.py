@@ -249,13 +249,16 @@ class TournamentResult:
         return 1 / self.num_players
 
     def win_share(self, agent: int) -> Estimate:
-        """Share of the win over all games in which the agent sat."""
+        """Share of the win over all games in which the agent sat.
+
+        All tables play the same deals, so a deal's games at all of them belong together.
+        """
         shares = [
             result.shares[:, :, seats.index(agent)].mean(axis=1)
             for seats, result in self.tables
             if agent in seats
         ]
-        return estimate_share(np.concatenate(shares))
+        return estimate_share(np.mean(shares, axis=0))
 
     def against(self, agent: int, other: int) -> Estimate | None:
         """How often an agent came out ahead of another; None where they never sat at one table.
@@ -268,7 +271,7 @@ class TournamentResult:
             for seats, result in self.tables
             if agent != other and agent in seats and other in seats
         ]
-        return estimate_share(np.concatenate(values)) if values else None
+        return estimate_share(np.mean(values, axis=0)) if values else None
 
     def cycles(self) -> list[tuple[str, str, str]]:
         """Agents that beat each other in a circle: the first the second, it the third, it the first.

@@ -250,7 +250,8 @@ def sentences(result: TournamentResult) -> list[str]:
 
 
 def test_the_highest_rating_and_whom_it_beats() -> None:
-    first, second = sentences(three(10, 10, 0))
+    clear = (Rating("a", 30, 28, 32), Rating("b", 25, 23, 27), Rating("c", 20, 18, 22))
+    first, second = sentences(replace(three(10, 10, 0), ratings=clear))
     assert first.startswith("a is rated highest, 30.00 (95 % interval")
     assert first.endswith("and the intervals do not overlap.")
     assert second == "Head to head, a is ahead of every other agent."
