@@ -40,6 +40,7 @@ from gardienii_env.rules.state import deck_place
 __all__ = ["FunctionAgent", "PolicyAgent", "import_agent", "load_sb3"]
 
 PACKAGE_FOLDER = str(Path(__file__).parents[1])
+MAX_REASON = 300
 
 Function = Callable[[Game, np.random.Generator], Any]
 """What a user writes: it gets a game and a generator, and gives the name or the id of an action."""
@@ -81,7 +82,7 @@ class PolicyAgent(Agent):
         import torch
 
         self.policy.set_training_mode(False)
-        with torch.no_grad():
+        with _blamed(self.name), torch.no_grad(), _one_thread():
             tensor, _ = self.policy.obs_to_tensor(observations)
             if hasattr(self.policy, "q_net"):
                 scores = self.policy.q_net(tensor)
@@ -89,6 +90,19 @@ class PolicyAgent(Agent):
                 scores = self.policy.get_distribution(tensor).distribution.logits
         result: npt.NDArray[np.float32] = scores.cpu().numpy()
         return result
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch work in this thread alone: the same sums everywhere, and no threads that wait."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _trained_for(policy: Any, name: str) -> tuple[int, View]:
@@ -282,10 +296,11 @@ def _blamed(name: str) -> Iterator[None]:
 
 def _described(error: BaseException) -> str:
     """An error in words, with the last line outside this package that it came through."""
-    text = " ".join(str(error).split()).rstrip(".")
+    text = " ".join(str(error).split())[:MAX_REASON].rstrip(".")
     words = f"{type(error).__name__}: {text}" if text else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
-    outside = [f for f in frames if not f.filename.startswith((PACKAGE_FOLDER, "<"))]
+    absolute = [f for f in frames if os.path.isabs(f.filename)]  # not <string>, nor Cython
+    outside = [f for f in absolute if not f.filename.startswith(PACKAGE_FOLDER)]
     return f"{words} ({outside[-1].filename}, line {outside[-1].lineno})" if outside else words
 
 
@@ -311,16 +326,20 @@ def _put_in_order(game: Game, seat: int) -> None:
     in_decks = np.zeros(NUM_CARDS, np.int64)
     for side in range(2):
         in_decks += np.bincount(_put_deck_in_order(s, side), minlength=NUM_CARDS)
-    unknown = [(p, k) for p, k in np.argwhere(s["unknown"] >= 0).tolist() if p != seat]
-    for place in unknown:
-        card = s["unknown"][place]
-        s["hand"][place[0], card] -= 1
-        s["unseen"][card] += 1
-    not_dealt = np.repeat(np.arange(NUM_CARDS), s["unseen"] - in_decks)
-    for place, card in zip(unknown, not_dealt.tolist(), strict=False):
-        s["unknown"][place] = card
-        s["hand"][place[0], card] += 1
-        s["unseen"][card] -= 1
+    others = [p for p in range(game.num_players) if p != seat]
+    held = [int((s["unknown"][p] >= 0).sum()) for p in others]
+    for p in others:
+        for card in s["unknown"][p][s["unknown"][p] >= 0]:
+            s["hand"][p, card] -= 1
+            s["unseen"][card] += 1
+    not_dealt = iter(np.repeat(np.arange(NUM_CARDS), s["unseen"] - in_decks).tolist())
+    for p, cards in zip(others, held, strict=True):
+        s["unknown"][p] = -1
+        for k in range(cards):
+            card = next(not_dealt)
+            s["unknown"][p, k] = card
+            s["hand"][p, card] += 1
+            s["unseen"][card] -= 1
 
 
 def _put_deck_in_order(s: np.void, side: int) -> npt.NDArray[np.int64]:
@@ -329,7 +348,8 @@ def _put_deck_in_order(s: np.void, side: int) -> npt.NDArray[np.int64]:
     Returns them, shape (k,), int64.
     """
     size = int(s["deck_size"][side] - s["deck_laid"][side])
-    places = [deck_place(side, height) for height in range(size)]
+    bottom = deck_place(side, 0)
+    places = bottom + (deck_place(side, 1) - bottom) * np.arange(size)
     cards = np.sort(s["deck"][places]).astype(np.int64)
     if size:
         top = np.flatnonzero(BACK[cards] == BACK[s["deck"][places[-1]]])[0]

@@ -40,7 +40,7 @@ OPTIONAL = "training"
 INPUT, OUTPUT = "observation", "logits"
 FLOAT32 = "tensor(float)"
 
-ROWS = 32
+ROWS = 64
 """How many observations are evaluated at a time. It is always the same: libraries add up in another
 order for another shape, and so a choice could depend on how many games are asked for."""
 
