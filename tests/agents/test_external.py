@@ -309,8 +309,9 @@ class Recorder:
         self.numbers.append(int(rng.integers(2**40)))
         for _ in range(self.draws - 1):
             rng.random()
-        game.apply(game.legal_actions()[-1])  # what it does with the game is its own affair
-        return game.legal_actions()[0] if False else str(self.games[-1].legal_actions()[-1])
+        last = game.legal_actions()[-1]
+        game.apply(last)  # what it does with the game is its own affair
+        return last
 
 
 @pytest.mark.parametrize(
