@@ -19,6 +19,7 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 
 from gardienii_env import __version__
 from gardienii_env.agents import make_agent
+from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.arena import MatchResult, duplicate_match
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.errors import OptionError
@@ -27,7 +28,6 @@ from gardienii_env.tables import table
 from gardienii_env.words import count_words
 from training.config import Config
 from training.imitation import imitate, play_demonstrations
-from training.policy import PolicyAgent
 from training.progress import LearningProgress, progress
 
 __all__ = ["evaluate", "make_model", "run"]
@@ -119,7 +119,7 @@ def _falling(rate: float, rollouts: int) -> LinearSchedule:
 def evaluate(model: MaskablePPO, config: Config) -> str:
     """A table of the policy against each baseline, each deal played from every seat."""
     settings, players = config.evaluation, config.env.num_players
-    policy = PolicyAgent(model.policy, config.env.view, config.name)
+    policy = PolicyAgent(model.policy, config.name)
     ruleset = Ruleset.get(config.env.ruleset)
     rows = []
     for name in settings.baselines:

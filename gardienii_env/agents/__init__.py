@@ -6,6 +6,6 @@
 from __future__ import annotations
 
 from gardienii_env.agents.base import STREAM, Agent, new_streams
-from gardienii_env.agents.registry import AGENTS, make_agent, make_agents
+from gardienii_env.agents.registry import AGENTS, AgentKind, make_agent, make_agents
 
-__all__ = ["AGENTS", "STREAM", "Agent", "make_agent", "make_agents", "new_streams"]
+__all__ = ["AGENTS", "STREAM", "Agent", "AgentKind", "make_agent", "make_agents", "new_streams"]

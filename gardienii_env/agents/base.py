@@ -52,8 +52,11 @@ class Agent(ABC):
         """Start the agent's own generator, which `choose` uses, from a seed."""
         self._streams = new_streams(seed, 1)
 
-    def check(self, ruleset: Ruleset, num_players: int) -> None:  # noqa: B027
-        """AgentError unless the agent can play games of this ruleset and number of players: all can."""
+    def check(self, ruleset: Ruleset, num_players: int) -> None:  # noqa: B027  # most need not
+        """AgentError unless the agent can play games of this ruleset and number of players.
+
+        Here it fits all; an agent that was trained for some says so. Whoever seats an agent asks first.
+        """
 
     @abstractmethod
     def act(

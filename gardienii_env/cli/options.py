@@ -16,6 +16,7 @@ __all__ = [
     "add_players",
     "add_ruleset",
     "add_seed",
+    "add_trust",
     "whole_number",
 ]
 
@@ -70,13 +71,26 @@ def add_ruleset(parser: ArgumentParser) -> None:
 
 
 def add_agents(parser: ArgumentParser) -> None:
-    """Add `--agents`."""
+    """Add `--agents`, and to the help what agents there are."""
     parser.add_argument(
         "--agents",
         metavar="LIST",
         default="random",
         help=f"one agent for each seat, with commas, or one for all; known are {', '.join(AGENTS)} "
         "(default: %(default)s)",
+    )
+    kinds = "\n".join(f"  {', '.join(kind.forms)}\n      {kind.meaning}" for kind in AGENTS.values())
+    parser.epilog = f"agents:\n{kinds}\n\n{parser.epilog}"
+
+
+def add_trust(parser: ArgumentParser) -> None:
+    """Add `--trust`."""
+    kinds = ", ".join(form for kind in AGENTS.values() if kind.runs_code for form in kind.forms)
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help=f"load agents from files that run code when they are loaded ({kinds}); only for files that "
+        "you trust",
     )
 
 

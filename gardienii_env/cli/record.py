@@ -16,6 +16,7 @@ from gardienii_env.cli.options import (
     add_players,
     add_ruleset,
     add_seed,
+    add_trust,
     whole_number,
 )
 from gardienii_env.cli.output import progress, writing
@@ -53,6 +54,7 @@ def add_to(commands: Commands) -> None:
     add_players(parser)
     add_ruleset(parser)
     add_agents(parser)
+    add_trust(parser)
     parser.add_argument(
         "--games",
         metavar="K",
@@ -70,7 +72,9 @@ def add_to(commands: Commands) -> None:
 def run(args: Namespace) -> int:
     """Play, write and sum up."""
     ruleset = Ruleset.get(args.ruleset)
-    agents = make_agents(args.agents, args.players)
+    agents = make_agents(args.agents, args.players, args.trust)
+    for agent in agents:
+        agent.check(ruleset, args.players)
     tally = _Tally(agents)
     with writing(args.out) as file:
         for seed in progress(range(args.seed, args.seed + args.games), "game"):

@@ -103,6 +103,7 @@ class LearnerTable:
         batch: the games.
         layout: of the observations.
         opponents: who plays against the learner, clockwise.
+        trust: whether opponents may be named whose files run code when they are loaded.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class LearnerTable:
         seat: int | None,
         dtype: ObservationType = "float32",
         num_threads: int = 1,
+        trust: bool = False,
     ) -> None:
         players = check_players(num_players)
         if reward not in REWARDS:
@@ -124,6 +126,7 @@ class LearnerTable:
             raise OptionError(f"seat: {shown(seat)} is neither None nor a seat from 0 to {players - 1}.")
         self.layout = layout(players, view)
         self.reward, self.seat = reward, None if seat is None else as_index(seat)
+        self.trust = trust
         self._threads = Threads(num_threads)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
         self._arrays = Arrays(
@@ -184,8 +187,14 @@ class LearnerTable:
         self._observations = read_only(self._arrays.seen.observations)
 
     def set_opponents(self, opponents: Opponents) -> None:
-        """Let others play from now on."""
-        self.opponents = _agents(opponents, self.batch.num_players - 1)
+        """Let others play from now on.
+
+        AgentError, and nothing changes, if they cannot play games of this ruleset and number of players.
+        """
+        agents = _agents(opponents, self.batch.num_players - 1, self.trust)
+        for agent in agents:
+            agent.check(self.batch.ruleset, self.batch.num_players)
+        self.opponents = agents
         distinct = {id(agent): agent for agent in self.opponents}
         self._distinct = list(distinct.values())
         self._which = np.array([[*distinct].index(id(agent)) for agent in self.opponents])
@@ -311,17 +320,17 @@ class LearnerTable:
         return told
 
 
-def _agents(opponents: Opponents, seats: int) -> list[Agent]:
+def _agents(opponents: Opponents, seats: int, trust: bool) -> list[Agent]:
     """The agents of the seats after the learner's; AgentError if that is not what they are."""
     if isinstance(opponents, str):
-        return make_agents(opponents, seats)
+        return make_agents(opponents, seats, trust)
     given = [opponents] if isinstance(opponents, Agent) else opponents
     if not isinstance(given, Sequence) or not all(isinstance(agent, (Agent, str)) for agent in given):
         raise AgentError(
             f"opponents: {shown(opponents)} is neither a text of names with commas, nor an Agent "
             "object, nor a list of names and Agent objects."
         )
-    made = [make_agent(agent) if isinstance(agent, str) else agent for agent in given]
+    made = [make_agent(agent, trust) if isinstance(agent, str) else agent for agent in given]
     agents = made * (seats if len(made) == 1 else 1)
     if len(agents) != seats:
         raise AgentError(

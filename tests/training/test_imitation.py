@@ -15,6 +15,7 @@ from sb3_contrib import MaskablePPO
 
 from gardienii_env import AgentError, Game
 from gardienii_env.agents import make_agent, new_streams
+from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.arena import duplicate_match
 from gardienii_env.observation import observe_deciding
 from gardienii_env.rules.batch import Batch
@@ -22,7 +23,6 @@ from gardienii_env.rules.ruleset import Ruleset
 from training import imitation
 from training.config import Config
 from training.imitation import Demonstrations, imitate, play_demonstrations
-from training.policy import PolicyAgent
 from training.run import make_model
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
@@ -111,7 +111,7 @@ def test_the_policy_learns_to_do_as_the_agent_does() -> None:
     model, after, explained = fitted(config(12), shown)
     assert before < after
     assert explained > 0.3
-    agent = PolicyAgent(model.policy, "recall")
+    agent = PolicyAgent(model.policy)
     result = duplicate_match([agent, make_agent("random")], Ruleset.get("gardienii"), deals=10, seed=1)
     assert result.win_share()[0] > 0.9
     assert not model.policy.training
@@ -141,7 +141,7 @@ def test_returns_that_are_all_the_same_have_nothing_to_explain() -> None:
 @combinations
 def test_a_policy_plays_what_it_finds_best_for_any_seat(ruleset: str, players: int) -> None:
     model = make_model(config_of(players, ruleset))
-    agent, rng = PolicyAgent(model.policy, "recall", "mine"), random.Random(1)
+    agent, rng = PolicyAgent(model.policy, "mine"), random.Random(1)
     assert agent.name == "mine"
     game = Game.new(players, ruleset, seed=1)
     seats = set()
@@ -157,11 +157,9 @@ def test_a_policy_plays_what_it_finds_best_for_any_seat(ruleset: str, players: i
 
 
 def test_a_policy_of_another_game_is_refused() -> None:
-    agent = PolicyAgent(make_model(config_of(2)).policy, "recall")
-    for game, view in ((Game.new(3, seed=1), "recall"), (Game.new(2, seed=1), "table")):
-        agent.view = view  # type: ignore[assignment]
-        with pytest.raises(AgentError, match="trained on observations of shape"):
-            agent.choose(game)
+    agent = PolicyAgent(make_model(config_of(2)).policy)
+    with pytest.raises(AgentError, match="trained on observations of 2 players"):
+        agent.choose(Game.new(3, seed=1))
 
 
 def test_all_games_asked_for_are_observed_in_order() -> None:
