@@ -1,4 +1,14 @@
-"""planning, dev version"""
+"""What `planner` thinks things are worth: cards in hand, prizes, columns, what a spell offers.
+
+`note_plan` works out, once for a decision, all that does not depend on the cards still to be taken
+(`PLAN`). `hand_table` then says for a hand what it is worth when taking ends, for every spell that the
+decks could show by then: with the best pages laid and the best set played, less what the spell offers
+to the players who follow. `planner` looks these tables up for every hand that it could come to have.
+
+Only what the seat could know is read: of another player's hand the cards that were seen (`hand` less
+`unknown`), and for the decks the copies of each type that the seat has not seen (`unseen` and the
+unknown cards of all others together).
+"""
 
 from __future__ import annotations
 
@@ -21,100 +31,100 @@ from gardienii_env.rules.cards import (
 from gardienii_env.rules.engine import (
     PIECES_PER_AMULET,
     column_is_closed,
-    may_modify,
+    next_seat,
     num_amulets,
     num_columns,
     num_pieces,
 )
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.ruleset import PIECE_HIGHEST, PIECE_LOWEST
+from gardienii_env.rules.state import PLAY_STEP
 
-NAMES = """LEFT_WORTH RIGHT_WORTH SHAPE_1 SHAPE_2 SHAPE_3 SHAPE_4 SHAPE_5 SHAPE_6 SHAPE_7 DARK_WORTH POINTS_IN_HAND
-CRYSTAL_WORTH LATER EGG_SPREAD EGG_TIE COLUMN_1 COLUMN_2 COLUMN_3 CREST_DENIED THREAT PIECE_TEMPO ENCLOSING THREAT_MANY LAID""".split()
-for _k, _n in enumerate(NAMES):
-    globals()[_n] = _k
-(LEFT_WORTH, RIGHT_WORTH, SHAPE_1, SHAPE_2, SHAPE_3, SHAPE_4, SHAPE_5, SHAPE_6, SHAPE_7, DARK_WORTH, POINTS_IN_HAND,
-CRYSTAL_WORTH, LATER, EGG_SPREAD, EGG_TIE, COLUMN_1, COLUMN_2, COLUMN_3, CREST_DENIED, THREAT, PIECE_TEMPO, ENCLOSING, THREAT_MANY, LAID) = range(len(NAMES))
-DEFAULT = dict(LEFT_WORTH=.3, RIGHT_WORTH=.3, SHAPE_1=.6, SHAPE_2=.6, SHAPE_3=.7, SHAPE_4=.8, SHAPE_5=.8, SHAPE_6=.8, SHAPE_7=.3, DARK_WORTH=2.5,
-  POINTS_IN_HAND=.4, CRYSTAL_WORTH=.7, LATER=6.0, EGG_SPREAD=.5, EGG_TIE=.3, COLUMN_1=.1, COLUMN_2=.25, COLUMN_3=.5, CREST_DENIED=.4, THREAT=.8,
-  PIECE_TEMPO=0., ENCLOSING=0., THREAT_MANY=.8, LAID=0.)
+__all__ = [
+    "COLOURED",
+    "CRYSTAL_WORTH",
+    "NO_COLOUR",
+    "NO_NUMBER",
+    "PLAN",
+    "hand_table",
+    "note_plan",
+    "shape_after",
+]
 
-MOST_IN_SHAPE = 24
-COLOURED = SET_CARDS.shape[1] - 1
-NO_SET = -1000.0
-EMPTY_LEFT, EMPTY_RIGHT = 0, NUM_COLOURS  # places of "no page" in tables
+# Points, early in the game; the first seven dwindle towards its end (`share_to_come`).
+LEFT_WORTH = 2.5  # a card in hand with a number on its back
+RIGHT_WORTH = 2.5  # a card in hand with a colour on its back
+DARK_WORTH = 5.5  # a dark dragon in hand
+SHAPE = np.array([2.5, 1.2, 0.5, 0.2, 0.0, 0.0, -0.4])
+"""What the first, second, ... card of a colour in hand is worth besides; the last: each further one."""
+POINTS_IN_HAND = 0.8  # share of the points of a card that it is worth before it is played
+CRYSTAL_WORTH = 2.5  # a crystal, beyond its points
+COLUMN_SHARES = np.array([0.0, 0.15, 0.35, 0.6])  # of the next crest's points, by number of columns
+
+TO_COME = 8.0  # amulet pieces to the end of the game from which on things begin to lose worth
+LEAST_TO_COME = 0.05  # of the worth is left at the very end
+EGG_SPREAD = 0.7  # how open the race for most eggs is: deviation of a lead, for each root of an egg left
+EGG_TIE = 0.3  # a tie for most eggs counts as a lead of so many
+CREST_DENIED = 0.4  # share of the points that a lower crest costs another player
+THREAT = 0.8  # how much of what a spell offers to the others counts against it
+
+COLOURED = SET_CARDS.shape[1] - 1  # card types of a colour, dark ones left out
+MOST_COUNTED = 24  # cards of a colour
+NO_SET = -1.0e6  # worth of a set that cannot be played
+NO_NUMBER, NO_COLOUR = 0, NUM_COLOURS
+"""Places in tables for a spell without a left or a right page."""
 
 PLAN = np.dtype(
     [
-        ("number_chance", np.float64, NUMBERS + 1),
-        ("colour_chance", np.float64, NUM_COLOURS + 1),
-        ("unseen", np.float64, NUM_CARDS),
-        ("worth", np.float64, NUM_CARDS),
-        ("gain", np.float64, NUM_CARDS),
-        ("order", np.int8, (NUM_COLOURS, COLOURED)),
-        ("shape", np.float64, MOST_IN_SHAPE + 1),
-        ("open", np.int8, NUM_COLOURS),
-        ("earned", np.float64, (NUMBERS + 1, NUM_COLOURS)),
-        ("threat", np.float64, (NUMBERS + 1, NUM_COLOURS)),
-        ("best", np.float64, NUMBERS + 1),  # scratch
+        ("unseen", np.float64, NUM_CARDS),  # copies that the seat has not seen
+        ("number_chance", np.float64, NUMBERS + 1),  # of each left page among them
+        ("colour_chance", np.float64, NUM_COLOURS + 1),  # of each right page
+        ("to_come", np.float64),  # share of the worth of what only pays later
+        ("worth", np.float64, NUM_CARDS),  # of a card in hand, by itself
+        ("gain", np.float64, NUM_CARDS),  # points for playing it, less that worth
+        ("order", np.int8, (NUM_COLOURS, COLOURED)),  # card types of each colour, highest gain first
+        ("shape", np.float64, MOST_COUNTED + 1),  # what so many cards of a colour are worth besides
+        ("open", np.int8, NUM_COLOURS),  # 0 where the column of the seat looked at is closed
+        ("earned", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # by a set of that seat, whatever its cards
+        ("threat", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # what each spell offers to the others
+        ("best", np.float64, NUMBERS + 1),  # what `note_best` found
     ],
     align=True,
 )
+"""What is worked out for a decision. Numbers 1-6 have places 1-6."""
 
 
 @compiled
-def note_plan(r: np.void, s: np.void, plan: np.void, p: npt.NDArray[np.float64]) -> None:
-    me = int(s["player"])
-    later = horizon(r, s, p)
-    note_unseen(s, me, plan)
-    for card in range(NUM_CARDS):
-        points = float(r["card_value"][card]) if r["dragons_score"] else 0.0
-        if card == DARK:
-            worth = p[DARK_WORTH]
-        elif SIDE[card] == LEFT:
-            worth = p[LEFT_WORTH]
-        else:
-            worth = p[RIGHT_WORTH]
-        worth = later * (worth + p[POINTS_IN_HAND] * points)
-        plan["worth"][card] = worth
-        plan["gain"][card] = points - worth
-    plan["shape"][0] = 0.0
-    for k in range(1, MOST_IN_SHAPE + 1):
-        plan["shape"][k] = plan["shape"][k - 1] + later * p[SHAPE_1 + min(k, 7) - 1]
-    note_order(plan)
+def note_plan(r: np.void, s: np.void, plan: np.void) -> None:
+    """Note all that a decision of the seat to decide rests on, its hand left out."""
+    player = s["player"]
+    note_unseen(s, plan)
+    plan["to_come"] = share_to_come(r, s)
+    note_cards(r, plan)
     plan["threat"][:] = 0.0
-    others = int(s["num_players"]) - 1
-    if s["step"] != 2:
-        for k in range(others):
-            seat = (me + 1 + k) % (others + 1)
-            note_seat(r, s, plan, seat, later, p)
-            weight = p[THREAT] if others == 1 else p[THREAT_MANY] / others
-            add_threat(s, plan, seat, weight)
-    note_seat(r, s, plan, me, later, p)
+    if s["step"] != PLAY_STEP:  # then the spell stands
+        other = next_seat(s, player)
+        while other != player:
+            note_earned(r, s, plan, other)
+            add_threat(s, plan, other, THREAT / (float(s["num_players"]) - 1.0))
+            other = next_seat(s, other)
+    note_earned(r, s, plan, player)
+
+
+# -- what may come ---------------------------------------------------------------------------------
 
 
 @compiled
-def horizon(r: np.void, s: np.void, p: npt.NDArray[np.float64]) -> float:
-    amulets, over = 0, 0
-    for seat in range(s["num_players"]):
-        amulets += num_amulets(s, seat)
-        over += num_pieces(s, seat) % PIECES_PER_AMULET
-    left = PIECES_PER_AMULET * (int(r["amulets_to_end"][s["num_players"]]) - amulets) - over / 2.0
-    turns = float(r["turn_limit"]) - float(s["turns"])
-    return min(1.0, max(0.05, min(left, turns) / p[LATER]))
-
-
-@compiled
-def note_unseen(s: np.void, me: int, plan: np.void) -> None:
-    unseen = plan["unseen"]
+def note_unseen(s: np.void, plan: np.void) -> None:
+    """Note the cards that the seat to decide has not seen, and how often each page is among them."""
+    unseen, numbers, colours = plan["unseen"], plan["number_chance"], plan["colour_chance"]
     for card in range(NUM_CARDS):
         unseen[card] = s["unseen"][card]
-    for seat in range(s["num_players"]):
-        if seat != me:
+    for other in range(s["num_players"]):
+        if other != s["player"]:
             for k in range(s["unknown"].shape[1]):
-                if s["unknown"][seat, k] >= 0:
-                    unseen[s["unknown"][seat, k]] += 1.0
-    numbers, colours = plan["number_chance"], plan["colour_chance"]
+                if s["unknown"][other, k] >= 0:
+                    unseen[s["unknown"][other, k]] += 1.0
     numbers[:] = 0.0
     colours[:] = 0.0
     for card in range(NUM_CARDS):
@@ -127,7 +137,35 @@ def note_unseen(s: np.void, me: int, plan: np.void) -> None:
 
 
 @compiled
-def note_order(plan: np.void) -> None:
+def share_to_come(r: np.void, s: np.void) -> float:
+    """From 1 early in the game down to nearly 0: how much of what pays only later will still pay."""
+    amulets, begun = 0, 0
+    for seat in range(s["num_players"]):
+        amulets += num_amulets(s, seat)
+        begun += num_pieces(s, seat) % PIECES_PER_AMULET
+    amulets_left = int(r["amulets_to_end"][s["num_players"]]) - amulets
+    pieces = PIECES_PER_AMULET * amulets_left - 0.5 * begun
+    turns = float(r["turn_limit"]) - float(s["turns"])
+    return min(1.0, max(LEAST_TO_COME, min(pieces, turns) / TO_COME))
+
+
+# -- what cards are worth --------------------------------------------------------------------------
+
+
+@compiled
+def note_cards(r: np.void, plan: np.void) -> None:
+    """Note what each card is worth in hand and gains when it is played, and in which order to play."""
+    to_come = plan["to_come"]
+    for card in range(NUM_CARDS):
+        points = float(r["card_value"][card]) if r["dragons_score"] else 0.0
+        worth = LEFT_WORTH if SIDE[card] == LEFT else RIGHT_WORTH
+        if card == DARK:
+            worth = DARK_WORTH
+        plan["worth"][card] = to_come * (worth + POINTS_IN_HAND * points)
+        plan["gain"][card] = points - plan["worth"][card]
+    plan["shape"][0] = 0.0
+    for k in range(MOST_COUNTED):
+        plan["shape"][k + 1] = plan["shape"][k] + to_come * SHAPE[min(k, SHAPE.size - 1)]
     for c in range(NUM_COLOURS):
         order = plan["order"][c]
         for k in range(COLOURED):
@@ -140,125 +178,115 @@ def note_order(plan: np.void) -> None:
 
 
 @compiled
-def note_seat(r: np.void, s: np.void, plan: np.void, seat: int, later: float, p: npt.NDArray[np.float64]) -> None:
-    pieces = piece_worths(r, s, seat)
-    for c in range(NUM_COLOURS):
-        plan["open"][c] = not column_is_closed(r, s, seat, c)
-    for n in range(1, NUMBERS + 1):
-        prize = prize_worth(r, s, seat, n, pieces, later, p)
-        for c in range(NUM_COLOURS):
-            plan["earned"][n, c] = prize + column_worth(r, s, seat, c, later, p) if plan["open"][c] else NO_SET
-
-
-@compiled
-def prize_worth(r: np.void, s: np.void, seat: int, number: int, pieces: tuple[float, float], later: float, p: npt.NDArray[np.float64]) -> float:
-    worth = 0.0
-    if r["prize_piece"][number] == PIECE_LOWEST:
-        worth = pieces[0] + p[PIECE_TEMPO]
-    elif r["prize_piece"][number] == PIECE_HIGHEST:
-        worth = pieces[1] + p[PIECE_TEMPO]
-    crystals = min(int(r["prize_crystals"][number]), int(s["bank_crystals"]))
-    worth += crystals * (float(r["crystal_points"]) + later * p[CRYSTAL_WORTH])
-    eggs = min(int(r["prize_golden_eggs"][number]), int(s["bank_eggs"]))
-    if eggs > 0:
-        worth += eggs * float(r["egg_points"]) + majority_worth(r, s, seat, eggs, p)
-    dragons = min(int(r["prize_dark_dragons"][number]), int(s["bank_dark_dragons"]))
-    return worth + dragons * plan_dark(r, later, p)
-
-
-@compiled
-def plan_dark(r: np.void, later: float, p: npt.NDArray[np.float64]) -> float:
-    points = float(r["card_value"][DARK]) if r["dragons_score"] else 0.0
-    return later * (p[DARK_WORTH] + p[POINTS_IN_HAND] * points)
-
-
-@compiled
-def majority_worth(r: np.void, s: np.void, seat: int, eggs: int, p: npt.NDArray[np.float64]) -> float:
-    stake = float(r["egg_majority_points"]) - float(r["egg_points"])
-    others = 0
-    for other in range(s["num_players"]):
-        if other != seat:
-            others = max(others, int(s["eggs"][other]))
-    own, left = int(s["eggs"][seat]), int(s["bank_eggs"])
-    mine = chance_of_most(own + eggs - others, left - eggs, p) - chance_of_most(own - others, left, p)
-    theirs = chance_of_most(others - own, left, p) - chance_of_most(others - own - eggs, left - eggs, p)
-    return stake * (mine + theirs / (int(s["num_players"]) - 1))
-
-
-@compiled
-def chance_of_most(ahead: int, left: int, p: npt.NDArray[np.float64]) -> float:
-    spread = p[EGG_SPREAD] * np.sqrt(left + 0.1)
-    return 1.0 / (1.0 + np.exp(-(ahead + p[EGG_TIE]) / spread))
-
-
-@compiled
-def column_worth(r: np.void, s: np.void, seat: int, colour: int, later: float, p: npt.NDArray[np.float64]) -> float:
-    if s["column_cards"][seat, colour] > 0:
-        return 0.0
-    columns = num_columns(s, seat)
-    enclosing = p[ENCLOSING] * later if r["enclosed_columns_close"] and columns >= 2 else 0.0
-    if s["crests_given"] >= r["crests"]:
-        return -enclosing
-    crest = float(r["crest_points"][s["crests_given"]])
-    if columns == 0:
-        return later * p[COLUMN_1] * crest
-    if columns == 1:
-        return later * (p[COLUMN_2] - p[COLUMN_1]) * crest
-    if columns == 2:
-        return later * (p[COLUMN_3] - p[COLUMN_2]) * crest - enclosing
-    following = 0.0
-    if s["crests_given"] + 1 < r["crests"]:
-        following = float(r["crest_points"][s["crests_given"] + 1])
-    denied = (crest - following) * p[CREST_DENIED] / (int(s["num_players"]) - 1)
-    return (1.0 - later * p[COLUMN_3]) * crest + denied - enclosing
-
-
-# -- sets from a hand
+def shape_after(plan: np.void, held: int, played: int) -> float:
+    """What playing some of the cards held of a colour changes in worth, besides that of each card."""
+    shape = plan["shape"]
+    return float(shape[min(held - played, MOST_COUNTED)] - shape[min(held, MOST_COUNTED)])
 
 
 @compiled
 def note_best(plan: np.void, hand: npt.NDArray[np.int8], colour: int, held: int, without: int) -> None:
-    """Into plan["best"][n]: gain of the best n cards of the colour from the hand, NO_SET if there are too few; `without`: a card type of which one copy is not there."""
-    best = plan["best"]
-    order = plan["order"][colour]
-    shape = plan["shape"]
-    dark = int(hand[DARK])
-    if without == DARK:
-        dark -= 1
-    elif without >= 0:
+    """Note in `best[n]` what the best n cards of the hand gain as a set of a colour, for every n.
+
+    `held` is how many cards of the colour the hand holds, dark ones left out; `without` is a card type
+    of which one copy is not there, or -1. NO_SET where there are too few.
+    """
+    best, order = plan["best"], plan["order"][colour]
+    dark = int(hand[DARK]) - (without == DARK)
+    if without >= 0 and without != DARK:
         held -= 1
-    dark_gain = plan["gain"][DARK]
-    for n in range(NUMBERS + 1):
-        best[n] = NO_SET
+    best[:] = NO_SET
     gained = 0.0
-    k = 0  # place in the order
-    used_here = 0
-    top = min(held, MOST_IN_SHAPE)
-    whole = shape[top]
+    place, used = 0, 0  # in the order; copies of the card there
     for coloured in range(min(held, NUMBERS) + 1):
-        base = gained + shape[max(top - coloured, 0)] - whole
+        if coloured > 0:
+            while used >= hand[order[place]] - (order[place] == without):
+                place += 1
+                used = 0
+            used += 1
+            gained += plan["gain"][order[place]]
+        so_far = gained + shape_after(plan, held, coloured)
         for darks in range(min(dark, NUMBERS - coloured) + 1):
             n = coloured + darks
-            best[n] = max(best[n], base + darks * dark_gain)
-        if coloured == held or coloured == NUMBERS:
-            break
-        while True:
-            card = order[k]
-            if used_here < hand[card] - (card == without):
-                used_here += 1
-                gained += plan["gain"][card]
-                break
-            k += 1
-            used_here = 0
+            best[n] = max(best[n], so_far + darks * plan["gain"][DARK])
+
+
+# -- what sets earn --------------------------------------------------------------------------------
+
+
+@compiled
+def note_earned(r: np.void, s: np.void, plan: np.void, seat: int) -> None:
+    """Note what each set would earn a seat besides its cards: its prize and its column."""
+    pieces = piece_worths(r, s, seat)
+    for c in range(NUM_COLOURS):
+        plan["open"][c] = not column_is_closed(r, s, seat, c)
+    for n in range(1, NUMBERS + 1):
+        prize = prize_worth(r, s, plan, seat, n, pieces)
+        for c in range(NUM_COLOURS):
+            column = column_worth(r, s, plan, seat, c) if plan["open"][c] else NO_SET
+            plan["earned"][n, c] = prize + column
+
+
+@compiled
+def prize_worth(
+    r: np.void, s: np.void, plan: np.void, seat: int, number: int, pieces: tuple[float, float]
+) -> float:
+    """What the prize of a number is worth to a seat now; `pieces`: see `greedy.piece_worths`."""
+    worth = 0.0
+    if r["prize_piece"][number] == PIECE_LOWEST:
+        worth = pieces[0]
+    elif r["prize_piece"][number] == PIECE_HIGHEST:
+        worth = pieces[1]
+    crystals = min(int(r["prize_crystals"][number]), int(s["bank_crystals"]))
+    worth += crystals * (float(r["crystal_points"]) + plan["to_come"] * CRYSTAL_WORTH)
+    eggs = min(int(r["prize_golden_eggs"][number]), int(s["bank_eggs"]))
+    if eggs > 0:
+        worth += eggs * float(r["egg_points"]) + majority_worth(r, s, seat, eggs)
+    dragons = min(int(r["prize_dark_dragons"][number]), int(s["bank_dark_dragons"]))
+    return float(worth + dragons * plan["worth"][DARK])
+
+
+@compiled
+def majority_worth(r: np.void, s: np.void, seat: int, eggs: int) -> float:
+    """What taking some eggs is worth in the race for most, the loss of the others included."""
+    stake = float(r["egg_majority_points"]) - float(r["egg_points"])
+    most = 0  # of another player
+    for other in range(s["num_players"]):
+        if other != seat:
+            most = max(most, int(s["eggs"][other]))
+    lead, left = int(s["eggs"][seat]) - most, int(s["bank_eggs"])
+    own = chance_of_most(lead + eggs, left - eggs) - chance_of_most(lead, left)
+    others = chance_of_most(-lead, left) - chance_of_most(-lead - eggs, left - eggs)
+    return stake * (own + others / (float(s["num_players"]) - 1.0))
+
+
+@compiled
+def chance_of_most(lead: int, left: int) -> float:
+    """How likely a lead of so many eggs, with so many left, is enough to have most at the end."""
+    spread = EGG_SPREAD * np.sqrt(left + 0.1)
+    return float(1.0 / (1.0 + np.exp(-(lead + EGG_TIE) / spread)))
+
+
+@compiled
+def column_worth(r: np.void, s: np.void, plan: np.void, seat: int, colour: int) -> float:
+    """What starting the column of a colour is worth to a seat on the way to a crest."""
+    if s["column_cards"][seat, colour] > 0 or s["crests_given"] >= r["crests"]:
+        return 0.0
+    columns, given = num_columns(s, seat), int(s["crests_given"])
+    crest = float(r["crest_points"][given])
+    before = plan["to_come"] * COLUMN_SHARES[columns]
+    if columns < NUM_COLOURS - 1:
+        return float(crest * (plan["to_come"] * COLUMN_SHARES[columns + 1] - before))
+    following = float(r["crest_points"][given + 1]) if given + 1 < r["crests"] else 0.0
+    denied = CREST_DENIED * (crest - following) / (float(s["num_players"]) - 1.0)
+    return float(crest * (1.0 - before) + denied)
 
 
 @compiled
 def add_threat(s: np.void, plan: np.void, seat: int, weight: float) -> None:
-    """What each spell offers to another player."""
-    hand = np.empty(NUM_CARDS, np.int8)
+    """Add what each spell offers to another player; `earned` and `open` must be that player's."""
+    hand = s["hand"][seat].copy()
     unknown = 0
-    for card in range(NUM_CARDS):
-        hand[card] = s["hand"][seat, card]
     for k in range(s["unknown"].shape[1]):
         if s["unknown"][seat, k] >= 0:
             hand[s["unknown"][seat, k]] -= 1
@@ -268,77 +296,88 @@ def add_threat(s: np.void, plan: np.void, seat: int, weight: float) -> None:
             continue
         held = 0
         for k in range(COLOURED):
-            held += hand[SET_CARDS[c, k]]
+            held += int(hand[SET_CARDS[c, k]])
         note_best(plan, hand, c, held, -1)
-        sure = min(held + int(hand[DARK]), NUMBERS)
-        for n in range(1, NUMBERS + 1):
-            if n <= sure:
-                plan["threat"][n, c] += weight * max(0.0, plan["earned"][n, c] + plan["best"][n])
-            elif n <= sure + unknown:
-                chance = 0.25 ** (n - sure) * (unknown if n - sure < unknown else 1)
-                plan["threat"][n, c] += weight * min(chance, 1.0) * max(0.0, plan["earned"][n, c] + plan["best"][sure])
+        known = min(held + int(hand[DARK]), NUMBERS)
+        for n in range(1, min(known + unknown, NUMBERS) + 1):
+            offer = plan["earned"][n, c] + plan["best"][min(n, known)]
+            plan["threat"][n, c] += weight * chance_of_fitting(n - known, unknown) * max(offer, 0.0)
+
+
+@compiled
+def chance_of_fitting(needed: int, unknown: int) -> float:
+    """How likely at least `needed` of some unknown cards are of one colour, each 1 in 4."""
+    fits = 1.0 / NUM_COLOURS
+    total = 0.0
+    ways = 1.0
+    for k in range(unknown + 1):
+        if k >= needed:
+            total += ways * fits**k * (1.0 - fits) ** (unknown - k)
+        ways *= (unknown - k) / (k + 1)
+    return total
+
+
+# -- what a hand can do ----------------------------------------------------------------------------
 
 
 @compiled
 def hand_table(
-    plan: np.void, hand: npt.NDArray[np.int8], may_left: bool, may_right: bool, may_both: bool, table: npt.NDArray[np.float64]
+    plan: np.void,
+    hand: npt.NDArray[np.int8],
+    may_lay_left: bool,
+    may_lay_right: bool,
+    may_lay_both: bool,
+    table: npt.NDArray[np.float64],
 ) -> None:
-    """Into table[n, c]: what the hand is worth when taking has ended with that spell, best pages and set to follow."""
-    held = np.zeros(NUM_COLOURS + 1, np.int64)
-    total = 0.0
+    """Write what a hand is worth when taking ends into `table`, by number and colour of the spell.
+
+    `table` has the shape (7, 5), float64; see NO_NUMBER and NO_COLOUR. A set played, a page laid and the
+    cards that stay in hand are counted, and what the spell then offers to others.
+    """
+    held = np.zeros(NUM_COLOURS + 1, np.int64)  # by front
+    by_themselves = 0.0
     for card in range(NUM_CARDS):
         if hand[card] > 0:
-            total += hand[card] * plan["worth"][card]
+            by_themselves += hand[card] * plan["worth"][card]
             held[FRONT[card]] += hand[card]
-    shape = plan["shape"]
-    cost = np.zeros(NUM_COLOURS + 1)  # of the shape, when a card of that front leaves
-    for f in range(NUM_COLOURS):
-        if plan["open"][f]:
-            k = min(held[f], MOST_IN_SHAPE)
-            total += shape[k]
-            if k > 0:
-                cost[f] = shape[k] - shape[k - 1]
-    lay_left = np.empty(NUM_COLOURS + 1)
-    lay_right = np.empty(NUMBERS + 1)
-    to_colour = np.empty(NUM_COLOURS)  # the least cost of a right page
+    cost = np.zeros(NUM_COLOURS + 1)  # what laying a card of a front costs, besides its own worth
     for c in range(NUM_COLOURS):
-        lay_left[c] = NO_SET
-        to_colour[c] = np.inf
-    lay_left[NUM_COLOURS] = NO_SET
-    for n in range(NUMBERS + 1):
-        lay_right[n] = NO_SET
-        for c in range(NUM_COLOURS + 1):
-            table[n, c] = 0.0
-    lay_both = NO_SET
-    if may_right:
+        if plan["open"][c]:
+            by_themselves += plan["shape"][min(held[c], MOST_COUNTED)]
+            if held[c] > 0:
+                cost[c] = -shape_after(plan, held[c], 1)
+    right_cost = np.full(NUM_COLOURS, np.inf)  # of the page to lay for a colour
+    if may_lay_right:
         for card in range(NUM_CARDS):
             if hand[card] > 0 and SIDE[card] == RIGHT:
-                worth = plan["worth"][card] + cost[FRONT[card]]
-                to_colour[BACK[card]] = min(to_colour[BACK[card]], worth)
+                c = BACK[card]
+                right_cost[c] = min(right_cost[c], plan["worth"][card] + cost[FRONT[card]])
+    left = np.full(NUM_COLOURS + 1, NO_SET)  # with a left page laid, by colour
+    right = np.full(NUMBERS + 1, NO_SET)  # with a right page laid, by number
+    both = NO_SET
+    table[:] = 0.0
     for c in range(NUM_COLOURS):
-        if not plan["open"][c]:
-            for n in range(1, NUMBERS + 1):
-                table[n, c] = -plan["threat"][n, c]
-        else:
-            note_best(plan, hand, c, held[c], -1)
-            for n in range(1, NUMBERS + 1):
-                table[n, c] = max(0.0, plan["earned"][n, c] + plan["best"][n]) - plan["threat"][n, c]
+        note_best(plan, hand, c, held[c], -1)
         for n in range(1, NUMBERS + 1):
-            lay_right[n] = max(lay_right[n], table[n, c] - to_colour[c])
-        if may_left:
+            table[n, c] = worth_of_spell(plan, n, c)
+            right[n] = max(right[n], table[n, c] - right_cost[c])
+        if may_lay_left:
             for card in range(NUM_CARDS):
-                if hand[card] == 0 or SIDE[card] != LEFT:
-                    continue
-                n = BACK[card]
-                if (FRONT[card] == c or card == DARK) and plan["open"][c]:
-                    note_best(plan, hand, c, held[c], card)
-                    value = max(0.0, plan["earned"][n, c] + plan["best"][n]) - plan["threat"][n, c]
-                else:
-                    value = table[n, c]
-                value -= plan["worth"][card] + cost[FRONT[card]]
-                lay_left[c] = max(lay_left[c], value)
-                if may_both:
-                    lay_both = max(lay_both, value - to_colour[c])
+                if hand[card] > 0 and SIDE[card] == LEFT:
+                    worth = table[BACK[card], c]
+                    if card == DARK or FRONT[card] == c:  # it cannot be in the set too
+                        note_best(plan, hand, c, held[c], card)
+                        worth = worth_of_spell(plan, BACK[card], c)
+                    worth -= plan["worth"][card] + cost[FRONT[card]]
+                    left[c] = max(left[c], worth)
+                    if may_lay_both:
+                        both = max(both, worth - right_cost[c])
     for n in range(NUMBERS + 1):
         for c in range(NUM_COLOURS + 1):
-            table[n, c] = total + max(max(table[n, c], lay_both), max(lay_left[c], lay_right[n]))
+            table[n, c] = by_themselves + max(max(table[n, c], both), max(left[c], right[n]))
+
+
+@compiled
+def worth_of_spell(plan: np.void, n: int, c: int) -> float:
+    """What a spell is worth to a seat whose best sets are noted, if it stands: a set, or none."""
+    return float(max(0.0, plan["earned"][n, c] + plan["best"][n]) - plan["threat"][n, c])
