@@ -51,16 +51,17 @@ __all__ = [
     "shape_after",
 ]
 
-# Points, early in the game; the first seven dwindle towards its end (`share_to_come`).
+# Points, early in the game; these dwindle towards its end (`to_come`).
 LEFT_WORTH = 2.5  # a card in hand with a number on its back
 RIGHT_WORTH = 2.5  # a card in hand with a colour on its back
-DARK_WORTH = 5.5  # a dark dragon in hand
+DARK_WORTH = 6.0  # a dark dragon in hand
 SHAPE = np.array([2.5, 1.2, 0.5, 0.2, 0.0, 0.0, -0.4])
 """What the first, second, ... card of a colour in hand is worth besides; the last: each further one."""
 POINTS_IN_HAND = 0.8  # share of the points of a card that it is worth before it is played
 CRYSTAL_WORTH = 2.5  # a crystal, beyond its points
 COLUMN_SHARES = np.array([0.0, 0.15, 0.35, 0.6])  # of the next crest's points, by number of columns
 
+ENCLOSED = 1.5  # what a column that closes costs a player, for each amulet piece that is to come to them
 TO_COME = 8.0  # amulet pieces to the end of the game from which on things begin to lose worth
 LEAST_TO_COME = 0.05  # of the worth is left at the very end
 EGG_SPREAD = 0.7  # how open the race for most eggs is: deviation of a lead, for each root of an egg left
@@ -68,6 +69,7 @@ EGG_TIE = 0.3  # a tie for most eggs counts as a lead of so many
 CREST_DENIED = 0.4  # share of the points that a lower crest costs another player
 THREAT = 0.8  # how much of what a spell offers to the others counts against it
 
+LEFT_CARDS, RIGHT_CARDS = np.flatnonzero(SIDE == LEFT), np.flatnonzero(SIDE == RIGHT)
 COLOURED = SET_CARDS.shape[1] - 1  # card types of a colour, dark ones left out
 MOST_COUNTED = 24  # cards of a colour
 NO_SET = -1.0e6  # worth of a set that cannot be played
@@ -79,7 +81,8 @@ PLAN = np.dtype(
         ("unseen", np.float64, NUM_CARDS),  # copies that the seat has not seen
         ("number_chance", np.float64, NUMBERS + 1),  # of each left page among them
         ("colour_chance", np.float64, NUM_COLOURS + 1),  # of each right page
-        ("to_come", np.float64),  # share of the worth of what only pays later
+        ("to_come", np.float64),  # share of the worth of what pays only later
+        ("enclosed", np.float64),  # cost of a column that closes
         ("worth", np.float64, NUM_CARDS),  # of a card in hand, by itself
         ("gain", np.float64, NUM_CARDS),  # points for playing it, less that worth
         ("order", np.int8, (NUM_COLOURS, COLOURED)),  # card types of each colour, highest gain first
@@ -88,6 +91,12 @@ PLAN = np.dtype(
         ("earned", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # by a set of that seat, whatever its cards
         ("threat", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # what each spell offers to the others
         ("best", np.float64, NUMBERS + 1),  # what `note_best` found
+        # Of the hand that `hand_table` looks at.
+        ("held", np.int64, NUM_COLOURS + 1),  # cards by front
+        ("front_cost", np.float64, NUM_COLOURS + 1),  # of laying a card, besides its own worth
+        ("colour_cost", np.float64, NUM_COLOURS),  # of laying a page for a colour; infinite without one
+        ("left", np.float64, NUM_COLOURS + 1),  # most that laying a left page is worth, by colour
+        ("right", np.float64, NUMBERS + 1),  # the same for a right page, by number
     ],
     align=True,
 )
@@ -99,7 +108,9 @@ def note_plan(r: np.void, s: np.void, plan: np.void) -> None:
     """Note all that a decision of the seat to decide rests on, its hand left out."""
     player = s["player"]
     note_unseen(s, plan)
-    plan["to_come"] = share_to_come(r, s)
+    pieces = pieces_to_come(r, s)
+    plan["to_come"] = min(1.0, max(LEAST_TO_COME, pieces / TO_COME))
+    plan["enclosed"] = ENCLOSED * pieces / s["num_players"] if r["enclosed_columns_close"] else 0.0
     note_cards(r, plan)
     plan["threat"][:] = 0.0
     if s["step"] != PLAY_STEP:  # then the spell stands
@@ -137,16 +148,15 @@ def note_unseen(s: np.void, plan: np.void) -> None:
 
 
 @compiled
-def share_to_come(r: np.void, s: np.void) -> float:
-    """From 1 early in the game down to nearly 0: how much of what pays only later will still pay."""
+def pieces_to_come(r: np.void, s: np.void) -> float:
+    """About how many amulet pieces all players together will still take, or turns if those are fewer."""
     amulets, begun = 0, 0
     for seat in range(s["num_players"]):
         amulets += num_amulets(s, seat)
         begun += num_pieces(s, seat) % PIECES_PER_AMULET
-    amulets_left = int(r["amulets_to_end"][s["num_players"]]) - amulets
-    pieces = PIECES_PER_AMULET * amulets_left - 0.5 * begun
+    left = int(r["amulets_to_end"][s["num_players"]]) - amulets
     turns = float(r["turn_limit"]) - float(s["turns"])
-    return min(1.0, max(LEAST_TO_COME, min(pieces, turns) / TO_COME))
+    return max(0.0, min(PIECES_PER_AMULET * left - 0.5 * begun, turns))
 
 
 # -- what cards are worth --------------------------------------------------------------------------
@@ -270,16 +280,19 @@ def chance_of_most(lead: int, left: int) -> float:
 @compiled
 def column_worth(r: np.void, s: np.void, plan: np.void, seat: int, colour: int) -> float:
     """What starting the column of a colour is worth to a seat on the way to a crest."""
-    if s["column_cards"][seat, colour] > 0 or s["crests_given"] >= r["crests"]:
+    if s["column_cards"][seat, colour] > 0:
         return 0.0
     columns, given = num_columns(s, seat), int(s["crests_given"])
+    enclosed = float(plan["enclosed"]) if columns >= 2 else 0.0  # a third one closes one, too
+    if given >= r["crests"]:
+        return -enclosed
     crest = float(r["crest_points"][given])
     before = plan["to_come"] * COLUMN_SHARES[columns]
     if columns < NUM_COLOURS - 1:
-        return float(crest * (plan["to_come"] * COLUMN_SHARES[columns + 1] - before))
+        return float(crest * (plan["to_come"] * COLUMN_SHARES[columns + 1] - before) - enclosed)
     following = float(r["crest_points"][given + 1]) if given + 1 < r["crests"] else 0.0
     denied = CREST_DENIED * (crest - following) / (float(s["num_players"]) - 1.0)
-    return float(crest * (1.0 - before) + denied)
+    return float(crest * (1.0 - before) + denied - enclosed)
 
 
 @compiled
@@ -334,47 +347,77 @@ def hand_table(
     `table` has the shape (7, 5), float64; see NO_NUMBER and NO_COLOUR. A set played, a page laid and the
     cards that stay in hand are counted, and what the spell then offers to others.
     """
-    held = np.zeros(NUM_COLOURS + 1, np.int64)  # by front
-    by_themselves = 0.0
-    for card in range(NUM_CARDS):
-        if hand[card] > 0:
-            by_themselves += hand[card] * plan["worth"][card]
-            held[FRONT[card]] += hand[card]
-    cost = np.zeros(NUM_COLOURS + 1)  # what laying a card of a front costs, besides its own worth
-    for c in range(NUM_COLOURS):
-        if plan["open"][c]:
-            by_themselves += plan["shape"][min(held[c], MOST_COUNTED)]
-            if held[c] > 0:
-                cost[c] = -shape_after(plan, held[c], 1)
-    right_cost = np.full(NUM_COLOURS, np.inf)  # of the page to lay for a colour
-    if may_lay_right:
-        for card in range(NUM_CARDS):
-            if hand[card] > 0 and SIDE[card] == RIGHT:
-                c = BACK[card]
-                right_cost[c] = min(right_cost[c], plan["worth"][card] + cost[FRONT[card]])
-    left = np.full(NUM_COLOURS + 1, NO_SET)  # with a left page laid, by colour
-    right = np.full(NUMBERS + 1, NO_SET)  # with a right page laid, by number
+    held, left, right = plan["held"], plan["left"], plan["right"]
+    in_hand = count_hand(plan, hand)
+    note_costs(plan, hand, may_lay_right)
+    left[:] = NO_SET
+    right[:] = NO_SET
     both = NO_SET
     table[:] = 0.0
     for c in range(NUM_COLOURS):
         note_best(plan, hand, c, held[c], -1)
         for n in range(1, NUMBERS + 1):
             table[n, c] = worth_of_spell(plan, n, c)
-            right[n] = max(right[n], table[n, c] - right_cost[c])
+            right[n] = max(right[n], table[n, c] - plan["colour_cost"][c])
         if may_lay_left:
-            for card in range(NUM_CARDS):
-                if hand[card] > 0 and SIDE[card] == LEFT:
-                    worth = table[BACK[card], c]
-                    if card == DARK or FRONT[card] == c:  # it cannot be in the set too
-                        note_best(plan, hand, c, held[c], card)
-                        worth = worth_of_spell(plan, BACK[card], c)
-                    worth -= plan["worth"][card] + cost[FRONT[card]]
+            for k in range(LEFT_CARDS.size):
+                card = LEFT_CARDS[k]
+                if hand[card] > 0:
+                    worth = worth_of_page(plan, hand, card, c, table[BACK[card], c])
                     left[c] = max(left[c], worth)
                     if may_lay_both:
-                        both = max(both, worth - right_cost[c])
+                        both = max(both, worth - plan["colour_cost"][c])
     for n in range(NUMBERS + 1):
         for c in range(NUM_COLOURS + 1):
-            table[n, c] = by_themselves + max(max(table[n, c], both), max(left[c], right[n]))
+            table[n, c] = in_hand + max(max(table[n, c], both), max(left[c], right[n]))
+
+
+@compiled
+def count_hand(plan: np.void, hand: npt.NDArray[np.int8]) -> float:
+    """Note how many cards of each front a hand holds; what it is worth if it stays as it is."""
+    held = plan["held"]
+    held[:] = 0
+    in_hand = 0.0
+    for card in range(NUM_CARDS):
+        if hand[card] > 0:
+            held[FRONT[card]] += hand[card]
+            in_hand += hand[card] * plan["worth"][card]
+    for c in range(NUM_COLOURS):
+        if plan["open"][c]:
+            in_hand += plan["shape"][min(held[c], MOST_COUNTED)]
+    return in_hand
+
+
+@compiled
+def note_costs(plan: np.void, hand: npt.NDArray[np.int8], may_lay_right: bool) -> None:
+    """Note what it costs to lay a card, by its front, and the cheapest page for each colour."""
+    cost, colour_cost = plan["front_cost"], plan["colour_cost"]
+    for f in range(NUM_COLOURS + 1):
+        shaped = f < NUM_COLOURS and plan["open"][f] and plan["held"][f] > 0
+        cost[f] = -shape_after(plan, plan["held"][f], 1) if shaped else 0.0
+    colour_cost[:] = np.inf
+    if may_lay_right:
+        for k in range(RIGHT_CARDS.size):
+            card = RIGHT_CARDS[k]
+            if hand[card] > 0:
+                c = BACK[card]
+                colour_cost[c] = min(colour_cost[c], plan["worth"][card] + cost[FRONT[card]])
+
+
+@compiled
+def worth_of_page(
+    plan: np.void, hand: npt.NDArray[np.int8], card: int, colour: int, without: float
+) -> float:
+    """What laying a left page is worth where the right one shows a colour.
+
+    `without` is what the spell would be worth if it stood already: so it is, less what the card costs,
+    unless the card could be one of the set too.
+    """
+    worth = without
+    if card == DARK or FRONT[card] == colour:
+        note_best(plan, hand, colour, plan["held"][colour], card)
+        worth = worth_of_spell(plan, BACK[card], colour)
+    return float(worth - plan["worth"][card] - plan["front_cost"][FRONT[card]])
 
 
 @compiled
