@@ -71,7 +71,7 @@ THREAT = 0.8  # how much of what a spell offers to the others counts against it
 
 LEFT_CARDS, RIGHT_CARDS = np.flatnonzero(SIDE == LEFT), np.flatnonzero(SIDE == RIGHT)
 COLOURED = SET_CARDS.shape[1] - 1  # card types of a colour, dark ones left out
-MOST_COUNTED = 24  # cards of a colour
+MOST_COUNTED = 24  # cards of a colour; more are worth no more
 NO_SET = -1.0e6  # worth of a set that cannot be played
 NO_NUMBER, NO_COLOUR = 0, NUM_COLOURS
 """Places in tables for a spell without a left or a right page."""
@@ -283,7 +283,7 @@ def column_worth(r: np.void, s: np.void, plan: np.void, seat: int, colour: int) 
     if s["column_cards"][seat, colour] > 0:
         return 0.0
     columns, given = num_columns(s, seat), int(s["crests_given"])
-    enclosed = float(plan["enclosed"]) if columns >= 2 else 0.0  # a third one closes one, too
+    enclosed = float(plan["enclosed"]) if columns >= 2 else 0.0  # by the third and the fourth
     if given >= r["crests"]:
         return -enclosed
     crest = float(r["crest_points"][given])

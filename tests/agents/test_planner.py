@@ -334,9 +334,11 @@ from gardienii_env import Game
 from gardienii_env.agents.planner import PlannerAgent
 for ruleset in ("gardienii", "dragonkeepers"):
     game = Game.new(3, ruleset, seed=5)
-    for _ in range(12):
+    steps = []
+    for _ in range(40):
+        steps.append(game.step)
         game.apply(PlannerAgent().choose(game))
-    print(game.moves)
+    print(game.moves, sorted(set(steps)))
 """
 
 
@@ -349,7 +351,7 @@ def test_it_is_the_same_without_compiling() -> None:
         return done.stdout
 
     expected = printed()
-    assert len(expected) > 150
+    assert expected.count("['modify', 'play', 'take']") == 2
     assert printed(NUMBA_DISABLE_JIT="1") == expected
 
 
