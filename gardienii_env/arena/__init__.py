@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from gardienii_env.arena.match import MatchResult, duplicate_match
+from gardienii_env.arena.match import duplicate_match
+from gardienii_env.arena.results import MatchResult
 
 __all__ = ["MatchResult", "duplicate_match"]
