@@ -20,7 +20,15 @@ from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import check_seed, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
 
-__all__ = ["BATCH_SIZE", "Progress", "check_agents", "check_count", "duplicate_match", "play_deals"]
+__all__ = [
+    "BATCH_SIZE",
+    "Progress",
+    "check_agents",
+    "check_count",
+    "duplicate_match",
+    "play_deals",
+    "untold",
+]
 
 BATCH_SIZE = 512
 """Games that are played side by side."""
@@ -29,7 +37,7 @@ Progress = Callable[[int], object]
 """Called with the number of games that have just ended."""
 
 
-def _untold(games: int) -> None:
+def untold(games: int) -> None:
     """Progress that nobody wants to hear of."""
 
 
@@ -39,7 +47,7 @@ def duplicate_match(
     deals: int,
     seed: int,
     batch_size: int = BATCH_SIZE,
-    progress: Progress = _untold,
+    progress: Progress = untold,
     duplicate: bool = True,
 ) -> MatchResult:
     """Play `deals` deals with every rotation of the agents; one agent a seat.
@@ -91,7 +99,7 @@ def play_deals(
     deals: range,
     duplicate: bool = True,
     batch_size: int = BATCH_SIZE,
-    progress: Progress = _untold,
+    progress: Progress = untold,
     records: list[str] | None = None,
 ) -> npt.NDArray[np.void]:
     """Play some deals of a match; the arguments are those of `duplicate_match`, checked already.
