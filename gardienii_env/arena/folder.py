@@ -166,7 +166,9 @@ class RunFolder:
             raise self._not_written(error) from None
         with file:
             _lock(file, self.path)
-            file.truncate(_end_of_lines(file))
+            size, whole = file.seek(0, os.SEEK_END), _end_of_lines(file)
+            if whole < size:
+                file.truncate(whole)
             self._file = file
             yield
 
