@@ -212,7 +212,7 @@ def test_an_own_ruleset_is_kept_whole(gardienii: Program, tmp_path: Path) -> Non
 
 
 def test_a_run_that_was_killed_goes_on_to_the_same_end(gardienii: Program, tmp_path: Path) -> None:
-    options = ("--agents", "greedy,random,random", "--deals", "300", "--seed", "1", "--save-records")
+    options = ("--agents", "greedy,random,random", "--deals", "150", "--seed", "1", "--save-records")
     assert gardienii("evaluate", *options, "--out", tmp_path / "whole").status == 0
     part = tmp_path / "part"
     with started("evaluate", *options, "--out", part) as process:

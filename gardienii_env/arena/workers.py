@@ -48,22 +48,22 @@ class _Supply:
     tasks: list[Task]
     jobs: int
     size: int = 1
-    _left: int = field(init=False)
+    left: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.tasks.reverse()
-        self._left = sum(task.last - task.first for task in self.tasks)
+        self.left = sum(task.last - task.first for task in self.tasks)
 
     def next(self) -> Task | None:
         """A chunk; None if there is no more."""
         if not self.tasks:
             return None
         table, first, last = self.tasks.pop()
-        fair = ceil(self._left / (2 * self.jobs)) if self.jobs > 1 else self._left
+        fair = ceil(self.left / (2 * self.jobs)) if self.jobs > 1 else self.left
         end = min(last, first + min(self.size, fair))
         if end < last:
             self.tasks.append(Task(table, end, last))
-        self._left -= end - first
+        self.left -= end - first
         return Task(table, first, end)
 
     def learn(self, chunk: Chunk) -> None:
@@ -113,7 +113,7 @@ def play_in_processes(
     raises, and GardieniiError if a process ends by itself.
     """
     supply = _Supply(list(tasks), jobs)
-    with _started(jobs, specification, trust) as workers:
+    with _started(min(jobs, supply.left), specification, trust) as workers:
         busy: dict[Connection, SpawnProcess] = {}
         for connection, process in workers:
             if _hand_out(supply, connection):

@@ -128,14 +128,14 @@ def run_command(args: Namespace, kind: Kind) -> int:
         done = 0 if folder is None else folder.num_played
         with _kept(folder, args.command), counting(specification.num_games, done, "game") as progress:
             played = play_run(specification, agents, args.trust, args.jobs, folder, progress)
-        print(_text(played), file=sys.stderr if STDOUT in (args.json, args.html) else sys.stdout)
         data = json.dumps(report(specification, played), indent=2, ensure_ascii=False, allow_nan=False)
+        if folder is not None:
+            _write_reports(folder, data, played)
         if json_file is not None:
             print(data, file=json_file)
         if html_file is not None:
             html_file.write(_page(specification, played))
-        if folder is not None:
-            _write_reports(folder, data, played)
+        print(_text(played), file=sys.stderr if STDOUT in (args.json, args.html) else sys.stdout)
     return 0
 
 
