@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from multiprocessing import active_children
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -105,6 +107,16 @@ def test_a_process_that_dies_ends_the_run() -> None:
     active_children()[0].kill()
     with pytest.raises(GardieniiError, match=r"ended by itself \(exit status -9\)"):
         list(chunks)
+    assert not active_children()
+
+
+def test_what_an_agent_raises_in_a_process_is_raised_here() -> None:
+    unknown = replace(specified(), agents=("greedy", "nobody"))
+    with pytest.raises(GardieniiError, match="The agent 'nobody' is not known"):
+        list(play_in_processes(unknown, False, tasks_of(unknown), 2, lambda games: None))
+    broken = replace(specified(), ruleset=cast("Ruleset", None))
+    with pytest.raises(RuntimeError, match="in a process of --jobs:\n(.|\n)*AttributeError"):
+        list(play_in_processes(broken, False, tasks_of(broken), 1, lambda games: None))
     assert not active_children()
 
 
@@ -213,7 +225,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         if not left[0]:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(folders.os, "fsync", sync)
+    monkeypatch.setattr(os, "fsync", sync)
     with pytest.raises(OptionError, match=r"cannot be written: No space left.* --resume .*run goes on"):
         play(specification, folder=folder)
     assert games_of(play(specification, folder=folder)) == games_of(play(specification))
