@@ -43,12 +43,12 @@ class Task(NamedTuple):
 
 @dataclass
 class _Supply:
-    """What is still to be played, handed out in chunks of a fitting size."""
+    """What is still to be played, handed out in chunks of a size that fits the agents at the table."""
 
     tasks: list[Task]
     jobs: int
-    size: int = 1
     left: int = field(init=False)
+    sizes: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tasks.reverse()
@@ -60,17 +60,17 @@ class _Supply:
             return None
         table, first, last = self.tasks.pop()
         fair = ceil(self.left / (2 * self.jobs)) if self.jobs > 1 else self.left
-        end = min(last, first + min(self.size, fair))
+        end = min(last, first + min(self.sizes.get(table, 1), fair))
         if end < last:
             self.tasks.append(Task(table, end, last))
         self.left -= end - first
         return Task(table, first, end)
 
     def learn(self, chunk: Chunk) -> None:
-        """Take the size of the next chunks from how long one took."""
+        """Take the size of a table's next chunks from how long one took."""
         deals = len(chunk.games)
         fitting = int(deals * SECONDS / max(chunk.seconds, 1e-6))
-        self.size = max(1, min(fitting, GROWTH * deals, MOST_DEALS))
+        self.sizes[chunk.table] = max(1, min(fitting, GROWTH * deals, MOST_DEALS))
 
 
 def play_here(

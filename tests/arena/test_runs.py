@@ -100,6 +100,17 @@ def test_the_size_of_chunks_changes_nothing(
     assert games_of(result) == games_of(play(specification)) == games_of(load_result(tmp_path / "run"))
 
 
+def test_every_table_has_its_own_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slow agents may follow fast ones: a table begins with a single deal."""
+    monkeypatch.setattr(workers, "SECONDS", 1e9)
+    specification = specified(TOURNAMENT, "random,greedy,random", deals=12)
+    folder = RunFolder.create(tmp_path / "run", specification)
+    play(specification, folder=folder)
+    assert [(chunk.table, len(chunk.games)) for chunk in folder.chunks()] == [
+        (table, deals) for table in range(3) for deals in (1, 8, 3)
+    ]
+
+
 def test_a_process_that_dies_ends_the_run() -> None:
     specification = specified(deals=100_000)
     chunks = play_in_processes(specification, False, tasks_of(specification), 2, lambda games: None)
