@@ -234,14 +234,23 @@ def test_a_run_that_was_killed_goes_on_to_the_same_end(gardienii: Program, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+    ("number", "status", "lines"),
+    [
+        (signal.SIGINT, 130, 0),
+        (signal.SIGINT, 130, 3),
+        (signal.SIGTERM, 143, 3),
+        (signal.SIGKILL, -9, 3),
+    ],
 )
-def test_all_processes_end_with_the_first(tmp_path: Path, number: int, status: int) -> None:
-    """A signal to all of them, as Ctrl-C in a terminal is; SIGKILL and SIGTERM to the first alone."""
+def test_all_processes_end_with_the_first(tmp_path: Path, number: int, status: int, lines: int) -> None:
+    """A signal to all of them, as Ctrl-C in a terminal is; SIGKILL and SIGTERM to the first alone.
+
+    With no line written yet, the others are just being started.
+    """
     run = tmp_path / "run"
     arguments = ("--agents", "greedy,random", "--deals", FOREVER, "--jobs", "2", "--out", run)
     with started("evaluate", *arguments) as process:
-        wait_for_games(run, process, 3)
+        wait_for_games(run, process, lines)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         others = [int(other) for other in children.read_text().split()] if children.exists() else []
         if number == signal.SIGINT:
@@ -257,7 +266,7 @@ def test_all_processes_end_with_the_first(tmp_path: Path, number: int, status: i
         while any(map(is_running, others)):
             assert time.monotonic() < until
             time.sleep(0.02)
-    with pytest.raises(ValueError, match="games have been played; go on with --resume"):
+    with pytest.raises(ValueError, match="have been played; go on with --resume"):
         load_result(run)
 
 
