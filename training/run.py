@@ -20,7 +20,7 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from gardienii_env import __version__
 from gardienii_env.agents import make_agent
 from gardienii_env.agents.external import PolicyAgent
-from gardienii_env.arena import MatchResult, duplicate_match
+from gardienii_env.arena import Estimate, MatchResult, duplicate_match
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.errors import OptionError
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
@@ -136,14 +136,14 @@ def evaluate(model: MaskablePPO, config: Config) -> str:
 
 
 def _row(name: str, result: MatchResult) -> tuple[str, ...]:
-    share = _estimate(*result.win_share(), ".3f")
-    return name, str(result.games), *share, *_estimate(*result.margin(), "+.1f")
+    share = _estimate(result.win_share(), ".3f")
+    return name, str(result.num_games), *share, *_estimate(result.margin(), "+.1f")
 
 
-def _estimate(mean: float, half_width: float, form: str) -> tuple[str, str]:
+def _estimate(estimate: Estimate, form: str) -> tuple[str, str]:
     """A mean and its interval, which one deal alone does not give."""
-    interval = f"{mean - half_width:{form}} to {mean + half_width:{form}}"
-    return f"{mean:{form}}", "-" if isnan(half_width) else interval
+    interval = f"{estimate.low:{form}} to {estimate.high:{form}}"
+    return f"{estimate.mean:{form}}", "-" if isnan(estimate.low) else interval
 
 
 def _new_folder(config: Config) -> Path:

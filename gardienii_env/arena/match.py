@@ -1,64 +1,44 @@
-"""Duplicate matches: every deal is played with every rotation of the agents over the seats.
+"""Matches: deals played by agents, each deal with every rotation of the agents over the seats, or once.
 
-The luck of the deal falls on every agent alike. Games of one deal belong together, so intervals are
-made from the deals' means, not from single games.
+What is kept of a game is worked out here, by `tally.py`; what the games add up to, in `results.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.agents.base import STREAM, Agent
-from gardienii_env.errors import AgentError, OptionError, shown
-from gardienii_env.game import RulesetLike
-from gardienii_env.rules import scoring
+from gardienii_env.arena.results import GAME, MatchResult
+from gardienii_env.arena.tally import apply_and_count, begin, finish, line_up
+from gardienii_env.errors import AgentError, OptionError, as_index, shown
+from gardienii_env.game import Game, RulesetLike
+from gardienii_env.record import dumps
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import check_seed, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
 
-__all__ = ["MatchResult", "duplicate_match"]
+__all__ = [
+    "BATCH_SIZE",
+    "Progress",
+    "check_agents",
+    "check_count",
+    "duplicate_match",
+    "play_deals",
+    "untold",
+]
 
-Z_95 = 1.959964  # 97.5 % quantile of the standard normal distribution
+BATCH_SIZE = 512
+"""Games that are played side by side."""
 
-
-@dataclass(frozen=True)
-class MatchResult:
-    """What came of a match: arrays of shape (deals, rotations, agents)."""
-
-    agents: tuple[str, ...]
-    shares: npt.NDArray[np.float64]
-    """Share of the win: 1 alone, 1/k together with k - 1 others, 0."""
-    scores: npt.NDArray[np.int64]
-    """Points at the end."""
-    decisions: int
-    """Decisions made in all games together."""
-
-    @property
-    def games(self) -> int:
-        """How many games were played."""
-        return int(self.shares.shape[0] * self.shares.shape[1])
-
-    def win_share(self, agent: int = 0) -> tuple[float, float]:
-        """Mean share of the win and the half-width of its 95 % interval, over deals."""
-        return mean_and_half_width(self.shares[:, :, agent].mean(axis=1))
-
-    def margin(self, agent: int = 0) -> tuple[float, float]:
-        """Mean of own points less the others' mean, and the half-width of its 95 % interval."""
-        own = self.scores[:, :, agent]
-        others = (self.scores.sum(axis=2) - own) / (len(self.agents) - 1)
-        return mean_and_half_width((own - others).mean(axis=1))
+Progress = Callable[[int], object]
+"""Called with the number of games that have just ended."""
 
 
-def mean_and_half_width(values: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """The mean of independent values and the half-width of its normal 95 % interval."""
-    if values.size < 2:
-        return float(values.mean()), float("nan")
-    return float(values.mean()), Z_95 * float(values.std(ddof=1)) / sqrt(values.size)
+def untold(games: int) -> None:
+    """Progress that nobody wants to hear of."""
 
 
 def duplicate_match(
@@ -66,8 +46,9 @@ def duplicate_match(
     ruleset: RulesetLike,
     deals: int,
     seed: int,
-    batch_size: int = 512,
-    progress: Callable[[int], object] = lambda games: None,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress = untold,
+    duplicate: bool = True,
 ) -> MatchResult:
     """Play `deals` deals with every rotation of the agents; one agent a seat.
 
@@ -78,84 +59,141 @@ def duplicate_match(
         seed: deal d has the seed `seed + d`, as in `Game.new`; the agents' generators follow from it.
         batch_size: games that are played side by side; it does not change the result.
         progress: called with the number of games that have just ended.
+        duplicate: False plays each deal once, with the rotation deal % players: independent games.
 
     Raises AgentError for wrong agents or an illegal choice, RulesetError, or OptionError for another
     wrong value.
     """
-    players = _check_agents(agents)
-    _check_count("deals", deals)
-    _check_count("batch_size", batch_size)
+    rules = Ruleset.get(ruleset)
+    check_agents(agents, rules)
+    check_count("deals", deals)
+    check_count("batch_size", batch_size)
     first_seed = check_seed(seed)
     if first_seed is None:
         raise OptionError("seed: a match has a seed, a whole number from 0 up, not None.")
-    rules = Ruleset.get(ruleset)
-    games = [(deal, rotation) for deal in range(deals) for rotation in range(players)]
-    shares = np.zeros((deals, players, players))
-    scores = np.zeros((deals, players, players), np.int64)
-    decisions = 0
-    for first in range(0, len(games), batch_size):
-        table = _Table(agents, rules, first_seed, games[first : first + batch_size])
-        decisions += table.play(progress)
-        table.collect(shares, scores)
-    return MatchResult(tuple(agent.name for agent in agents), shares, scores, decisions)
+    games = play_deals(agents, rules, first_seed, range(deals), duplicate, batch_size, progress)
+    return MatchResult(tuple(agent.name for agent in agents), rules.name, first_seed, games)
 
 
-def _check_agents(agents: Sequence[Agent]) -> int:
-    """How many agents there are; AgentError if they cannot play a match."""
+def check_agents(agents: Sequence[Agent], ruleset: Ruleset) -> None:
+    """AgentError unless the agents can play a match of that ruleset, one a seat."""
     for agent in agents:
         if not isinstance(agent, Agent):
             raise AgentError(f"agents: {shown(agent)} is not an Agent object; see make_agents.")
     if not MIN_PLAYERS <= len(agents) <= MAX_PLAYERS:
         raise AgentError(f"agents: {len(agents)} agents; a match has one for each of 2 to 4 seats.")
-    return len(agents)
+    for agent in agents:
+        agent.check(ruleset, len(agents))
 
 
-def _check_count(option: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+def check_count(option: str, value: object) -> None:
+    """OptionError unless the value of an option is a whole number from 1 up."""
+    if as_index(value) < 1:
         raise OptionError(f"{option}: {shown(value)} is not a whole number from 1 up.")
+
+
+def play_deals(
+    agents: Sequence[Agent],
+    ruleset: Ruleset,
+    seed: int,
+    deals: range,
+    duplicate: bool = True,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress = untold,
+    records: list[str] | None = None,
+) -> npt.NDArray[np.void]:
+    """Play some deals of a match; the arguments are those of `duplicate_match`, checked already.
+
+    Returns shape (deals, rotations), dtype `GAME`. The games' records, each a line without its break,
+    are added to `records` in the order of the array, row by row.
+    """
+    players = len(agents)
+    played = np.zeros((len(deals), players if duplicate else 1), GAME)
+    played["deal"] = np.array(deals, np.int64)[:, np.newaxis]
+    played["rotation"] = np.arange(players) if duplicate else played["deal"] % players
+    games = played.reshape(-1)
+    for first in range(0, games.size, batch_size):
+        table = _Table(agents, ruleset, seed, games[first : first + batch_size], records is not None)
+        table.play(progress)
+        if records is not None:
+            records += table.records()
+    return played
 
 
 class _Table:
     """Some games of a match, played side by side: all that wait for one agent are asked at once."""
 
     def __init__(
-        self, agents: Sequence[Agent], ruleset: Ruleset, seed: int, games: list[tuple[int, int]]
+        self,
+        agents: Sequence[Agent],
+        ruleset: Ruleset,
+        seed: int,
+        games: npt.NDArray[np.void],
+        recording: bool,
     ) -> None:
+        """Deal the games; what comes of them is written into `games`."""
         self.agents, self.games = agents, games
-        self.batch = Batch(ruleset, len(agents), len(games))
-        self.streams = np.zeros(len(games), STREAM)
-        self.rotation = np.array([rotation for _, rotation in games])
-        for i, (deal, rotation) in enumerate(games):
-            streams = seed_streams(seed + deal, 1 + len(agents))
-            self.batch.states["rng"][i] = streams[0]
-            self.streams["rng"][i] = streams[1 + rotation]
-            self.batch.deal(i)
+        self.seeds = [seed + int(deal) for deal in games["deal"]]
+        self.batch = Batch(ruleset, len(agents), games.size)
+        self.streams = np.zeros(games.size, STREAM)
+        self._seed_generators()
+        begin(self.batch.rules, self.batch.states, self.batch.masks, len(agents))
+        self.dealt = self.batch.copy() if recording else None
+        self.moves: list[tuple[npt.NDArray[np.int64], ...]] = []
 
-    def play(self, progress: Callable[[int], object]) -> int:
-        """Play all games to their end; how many decisions that took."""
-        decisions = 0
-        on = np.flatnonzero(self.batch.states["player"] >= 0)
-        ended = len(self.games) - on.size
+    def _seed_generators(self) -> None:
+        """The first generator of a deal's seed deals, and each rotation has one of the others."""
+        known: dict[int, npt.NDArray[np.uint64]] = {}
+        for i, (seed, rotation) in enumerate(zip(self.seeds, self.games["rotation"], strict=True)):
+            if seed not in known:
+                known = {seed: seed_streams(seed, 1 + len(self.agents))}
+            self.batch.states["rng"][i] = known[seed][0]
+            self.streams["rng"][i] = known[seed][1 + rotation]
+
+    def play(self, progress: Progress) -> None:
+        """Play all games to their end."""
+        batch = self.batch
+        queues = np.zeros((len(self.agents), self.games.size), np.int64)
+        lengths = np.zeros(len(self.agents), np.int64)
+        before = self.games.size
         while True:
-            if ended:
-                progress(ended)
-            if not on.size:
-                return decisions
-            agent_of = (self.batch.states["player"][on] - self.rotation[on]) % len(self.agents)
+            on = line_up(batch.states, self.games, queues, lengths)
+            if on < before:
+                progress(before - on)
+                before = on
+            if not on:
+                break
             for k, agent in enumerate(self.agents):
-                waiting = on[agent_of == k]
-                if waiting.size:
-                    actions = agent.decide(self.batch, waiting, self.streams)
-                    self.batch.apply_all(waiting, actions)
-            decisions += on.size
-            still_on = on[self.batch.states["player"][on] >= 0]
-            ended, on = on.size - still_on.size, still_on
+                if lengths[k]:
+                    waiting = queues[k, : lengths[k]].copy()
+                    actions = agent.decide(batch, waiting, self.streams)
+                    self._note(waiting, actions)
+                    apply_and_count(
+                        batch.rules, batch.states, batch.masks, waiting, actions, self.games, k
+                    )
+        finish(batch.rules, batch.states, self.games)
 
-    def collect(self, shares: npt.NDArray[np.float64], scores: npt.NDArray[np.int64]) -> None:
-        """Write the results of the games, by agent, where they belong."""
-        rules, states = self.batch.rules, self.batch.states
-        for i, (deal, rotation) in enumerate(self.games):
-            won = scoring.winners(rules, states, i)
-            points = scoring.scores(rules, states, i)
-            shares[deal, rotation] = np.roll(won / won.sum(), -rotation)
-            scores[deal, rotation] = np.roll(points, -rotation)
+    def _note(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
+        """Keep what is decided, if there are to be records."""
+        if self.dealt is not None:
+            seats = self.batch.states["player"][games].astype(np.int64)
+            self.moves.append((games, seats, actions))
+
+    def records(self) -> list[str]:
+        """The games' records, in order."""
+        assert self.dealt is not None
+        moves: list[list[tuple[int, int]]] = [[] for _ in self.seeds]
+        for step in self.moves:
+            for game, seat, action in zip(*(array.tolist() for array in step), strict=True):
+                moves[game].append((seat, action))
+        return [dumps(self._game(i, moves[i]).to_record()) for i in range(len(self.seeds))]
+
+    def _game(self, i: int, moves: list[tuple[int, int]]) -> Game:
+        """Game i, which is over, as one that has a record."""
+        assert self.dealt is not None
+        single = Batch(self.batch.ruleset, self.batch.num_players, 1)
+        single.states[0], single.masks[0] = self.dealt.states[i], self.dealt.masks[i]
+        game = Game(single, self.seeds[i])
+        game.moves = moves
+        single.states[0], single.masks[0] = self.batch.states[i], self.batch.masks[i]
+        return game

@@ -85,13 +85,14 @@ def estimate_share(values: npt.ArrayLike) -> Estimate:
     z2 = t_95(numbers.size - 1) ** 2
     centre = (mean + z2 / (2 * games)) / (1 + z2 / games)
     half_width = sqrt(z2 * (mean * (1 - mean) / games + z2 / (4 * games**2))) / (1 + z2 / games)
-    return Estimate(mean, max(0.0, centre - half_width), min(1.0, centre + half_width))
+    low, high = min(mean, centre - half_width), max(mean, centre + half_width)  # rounding apart
+    return Estimate(mean, max(0.0, low), min(1.0, high))
 
 
 def t_95(freedom: int) -> float:
     """The 97.5 % quantile of Student's t distribution; nan without freedom.
 
-    By the expansion in 1/freedom around the normal quantile, exact to 0.1 % from 5 degrees on; below
+    By the expansion in 1/freedom around the normal quantile, exact to 0.2 % from 5 degrees on; below
     those the first ones are written out. Source: M. Abramowitz, I. Stegun, "Handbook of Mathematical
     Functions", 26.7.5.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from errno import EACCES
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TextIO, TypeVar
 
 from gardienii_env.errors import OptionError
 
-__all__ = ["progress", "writing"]
+__all__ = ["counting", "progress", "writing"]
 
 T = TypeVar("T")
 
@@ -32,8 +32,23 @@ def progress(items: Iterable[T], unit: str) -> Iterable[T]:
 
 
 @contextmanager
-def writing(out: str) -> Iterator[TextIO]:
-    """A text file to write; `-` is standard output.
+def counting(total: int, done: int, unit: str) -> Iterator[Callable[[int], object]]:
+    """What to call with the number of things just done, of so many; a progress bar as `progress` has."""
+    if sys.stderr.isatty():
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            pass
+        else:
+            with tqdm(total=total, initial=done, unit=unit, leave=False) as bar:
+                yield bar.update
+            return
+    yield lambda number: None
+
+
+@contextmanager
+def writing(out: str, option: str = "--out") -> Iterator[TextIO]:
+    """A text file to write; `-` is standard output. `option` is what gave its name.
 
     The file takes its name, and the place of an older one, only once all has been written: after an
     error everything is as it was. OptionError if it cannot be written.
@@ -47,7 +62,7 @@ def writing(out: str) -> Iterator[TextIO]:
         with _opened(path) if special else _replacing(Path(os.path.realpath(path))) as file:
             yield file
     except OSError as error:
-        raise OptionError(f"--out: {out!r} cannot be written: {error.strerror}.") from None
+        raise OptionError(f"{option}: {out!r} cannot be written: {error.strerror}.") from None
 
 
 @contextmanager

@@ -17,12 +17,12 @@ from io import TextIOWrapper
 from types import FrameType
 
 from gardienii_env import __version__
-from gardienii_env.cli import bench, layout, record, rules, verify
+from gardienii_env.cli import bench, evaluate, layout, record, rules, tournament, verify
 from gardienii_env.errors import GardieniiError
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (record, verify, bench, rules, layout)
+COMMANDS = (record, verify, evaluate, tournament, bench, rules, layout)
 
 DESCRIPTION = """\
 Play, check and study the card game Gardienii Dragonilor, a

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from math import isnan, sqrt
-from typing import Any
+from collections import Counter
+from dataclasses import astuple
+from math import isnan
+from statistics import mean, stdev
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +16,14 @@ from watching import Watcher
 
 from gardienii_env import AgentError, Game, OptionError, Ruleset, RulesetError
 from gardienii_env.agents import Agent, make_agent, make_agents
-from gardienii_env.arena import MatchResult, duplicate_match
+from gardienii_env.arena import Estimate, MatchResult, duplicate_match
+from gardienii_env.arena.match import play_deals
+from gardienii_env.arena.results import estimate_share
+from gardienii_env.record import loads, verify
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.cards import LEFT
 from gardienii_env.rules.random import seed_streams
+from gardienii_env.rules.state import ENDS, top_back
 
 GARDIENII = Ruleset.get("gardienii")
 
@@ -56,17 +64,33 @@ class Last(Agent):
 
 
 def same(a: MatchResult, b: MatchResult) -> bool:
-    arrays = np.array_equal(a.shares, b.shares) and np.array_equal(a.scores, b.scores)
-    return arrays and (a.agents, a.decisions) == (b.agents, b.decisions)
+    return a.games.tobytes() == b.games.tobytes() and (a.agents, a.seed) == (b.agents, b.seed)
 
 
-def played(agents: list[Agent], ruleset: Ruleset, seed: int, rotation: int) -> tuple[Game, int]:
-    """A game of the match played with `Game`, agent k in seat (k + rotation) % players."""
-    game, decisions = Game.new(len(agents), ruleset, seed), 0
-    while game.player is not None:
-        game.apply(agents[(game.player - rotation) % len(agents)].choose(game))
-        decisions += 1
-    return game, decisions
+class Played(NamedTuple):
+    game: Game
+    decisions: list[int]
+    """By seat."""
+    sets: list[Counter[int]]
+    """By seat, how many of how many cards."""
+
+
+def played(agents: list[Agent], ruleset: Ruleset, seed: int, rotation: int) -> Played:
+    """A game of the match played with `Game`, agent k in seat (k + rotation) % players.
+
+    A set begins with a card played while none lies open, and has as many as the spell then asks for.
+    """
+    game = Game.new(len(agents), ruleset, seed)
+    decisions, sets = [0] * len(agents), [Counter[int]() for _ in agents]
+    while (seat := game.player) is not None:
+        decisions[seat] += 1
+        begins = game.step == "play" and game.state["opened"] == 0
+        number = top_back(game.state, LEFT)
+        action = agents[(seat - rotation) % len(agents)].choose(game)
+        game.apply(action)
+        if begins and action != "pass":
+            sets[seat][number] += 1
+    return Played(game, decisions, sets)
 
 
 # -- who plays what --------------------------------------------------------------------------------
@@ -99,16 +123,25 @@ def test_results_are_those_of_the_games(ruleset: str, players: int) -> None:
     decisions = 0
     for deal in range(3):
         for rotation in range(players):
-            game, made = played(agents, Ruleset.get(ruleset), 8 + deal, rotation)
-            decisions += made
-            winners, scores = game.winners(), game.scores()
+            game, made, sets = played(agents, Ruleset.get(ruleset), 8 + deal, rotation)
+            decisions += sum(made)
+            winners, scores, points = game.winners(), game.scores(), game.points()
+            kept = result.games[deal, rotation]
+            assert (kept["deal"], kept["rotation"]) == (deal, rotation)
+            assert (ENDS[kept["end"]], kept["turns"]) == (game.end, game.turns)
             for k in range(players):
                 seat = (k + rotation) % players
                 share = 1 / len(winners) if seat in winners else 0
                 assert result.shares[deal, rotation, k] == share
                 assert result.scores[deal, rotation, k] == scores[seat]
+                assert kept["points"][k].tolist() == list(points[seat].values())
+                assert kept["decisions"][k] == made[seat]
+                assert kept["sets"][k].tolist() == [sets[seat][n] for n in range(1, 7)]
+            for name in ("share", "points", "decisions", "sets"):
+                assert not kept[name][players:].any()
     assert result.decisions == decisions
-    assert result.games == 3 * players
+    assert result.games["sets"].any()
+    assert result.num_games == 3 * players
     assert result.agents == ("last", *["greedy"] * (players - 1))
 
 
@@ -131,6 +164,44 @@ def test_the_batch_size_changes_nothing(names: str, ruleset: str) -> None:
     whole = match()
     for size in (1, 4, 7):
         assert same(match(batch_size=size), whole)
+
+
+@pytest.mark.parametrize("names", ["random,greedy", "random,random,greedy"])
+def test_independent_deals_are_the_first_rotations_in_turn(names: str) -> None:
+    """Each deal once: the same game as with that rotation in duplicate play."""
+    players = len(names.split(","))
+    options: dict[str, Any] = {"deals": 7, "seed": 3, "batch_size": 4}
+    whole = duplicate_match(make_agents(names, players), GARDIENII, **options)
+    once = duplicate_match(make_agents(names, players), GARDIENII, **options, duplicate=False)
+    assert once.games.shape == (7, 1)
+    for deal in range(7):
+        assert once.games[deal, 0] == whole.games[deal, deal % players]
+
+
+def test_an_agent_that_does_not_fit_is_refused() -> None:
+    class OnlyTwo(Last):
+        def check(self, ruleset: Ruleset, num_players: int) -> None:
+            if num_players != 2:
+                raise AgentError(f"{self.name} plays with two, not {num_players}.")
+
+    duplicate_match([OnlyTwo(), Last()], GARDIENII, deals=1, seed=1)
+    with pytest.raises(AgentError, match="plays with two, not 3"):
+        duplicate_match([Last(), OnlyTwo(), Last()], GARDIENII, deals=1, seed=1)
+
+
+def test_records_are_those_of_the_games() -> None:
+    """Row by row: they replay to what is kept, and only they are added."""
+    records = ["before"]
+    ruleset = VARIATIONS["five turns"]
+    agents = make_agents("random,greedy,random", 3)
+    games = play_deals(agents, ruleset, 20, range(1, 5), batch_size=5, records=records)
+    assert np.array_equal(games, duplicate_match(agents, ruleset, deals=5, seed=20).games[1:])
+    assert records[0] == "before"
+    for kept, record in zip(games.ravel(), map(loads, records[1:]), strict=True):
+        game = verify(record)
+        assert game.seed == 20 + kept["deal"]
+        assert game.moves
+        assert np.roll(game.scores(), -kept["rotation"]).tolist() == kept["points"][:3].sum(1).tolist()
 
 
 def test_one_seed_gives_one_match() -> None:
@@ -167,10 +238,10 @@ def test_shares_sum_to_one_and_margins_to_nothing(ruleset: str, players: int) ->
     result = duplicate_match(make_agents(names, players), Ruleset.get(ruleset), deals=20, seed=1)
     assert result.shares.shape == result.scores.shape == (20, players, players)
     assert np.allclose(result.shares.sum(axis=2), 1)
-    assert sum(result.win_share(k)[0] for k in range(players)) == pytest.approx(1)
-    assert sum(result.margin(k)[0] for k in range(players)) == pytest.approx(0)
-    assert result.win_share(0)[0] > result.win_share(1)[0]
-    assert result.margin(0)[0] > 0 > result.margin(1)[0]
+    assert sum(result.win_share(k).mean for k in range(players)) == pytest.approx(1)
+    assert sum(result.margin(k).mean for k in range(players)) == pytest.approx(0)
+    assert result.win_share(0).mean > result.win_share(1).mean
+    assert result.margin(0).mean > 0 > result.margin(1).mean
 
 
 @pytest.mark.parametrize("ruleset", ["gardienii", "dragonkeepers"])
@@ -179,8 +250,8 @@ def test_a_deterministic_agent_draws_with_itself(ruleset: str) -> None:
     result = duplicate_match(make_agents("greedy", 2), Ruleset.get(ruleset), deals=25, seed=1)
     assert np.array_equal(result.shares[:, 0], result.shares[:, 1, ::-1])
     assert np.array_equal(result.scores[:, 0], result.scores[:, 1, ::-1])
-    assert result.win_share() == (0.5, 0.0)
-    assert result.margin() == (0.0, 0.0)
+    assert result.win_share().mean == 0.5
+    assert result.margin() == Estimate(0.0, 0.0, 0.0)
     assert result.shares.std() > 0
 
 
@@ -194,11 +265,10 @@ def test_a_shared_win_is_shared() -> None:
     assert (result.shares == 1 / 3).all()
 
 
-def by_hand(values: list[float]) -> tuple[float, float]:
-    """Mean and half-width of the normal 95 % interval."""
-    mean = sum(values) / len(values)
-    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    return mean, 1.96 * sqrt(variance / len(values))
+def by_hand(values: list[float]) -> tuple[float, float, float]:
+    """Mean and 95 % interval of twelve values, by Student's t with 11 degrees of freedom."""
+    half_width = 2.200985 * stdev(values) / 12**0.5
+    return mean(values), mean(values) - half_width, mean(values) + half_width
 
 
 @pytest.mark.parametrize("agent", [0, 1, 2])
@@ -213,16 +283,18 @@ def test_intervals_are_over_deals(agent: int) -> None:
             own = scores.pop(agent)
             margin += (own - sum(scores) / 2) / 3
         margins.append(margin)
-    assert result.win_share(agent) == pytest.approx(by_hand(shares), rel=1e-4)
-    assert result.margin(agent) == pytest.approx(by_hand(margins), rel=1e-4)
+    assert result.win_share(agent).mean == pytest.approx(mean(shares))
+    assert result.win_share(agent) == estimate_share(shares)
+    assert astuple(result.margin(agent)) == pytest.approx(by_hand(margins), rel=1e-4)
 
 
 def test_one_deal_gives_no_interval() -> None:
     result = duplicate_match(make_agents("greedy,random", 2), GARDIENII, deals=1, seed=1)
-    share, half_width = result.win_share()
-    assert share in (0, 0.25, 0.5, 0.75, 1)
-    assert isnan(half_width)
-    assert isnan(result.margin()[1])
+    share = result.win_share()
+    assert share.mean in (0, 0.25, 0.5, 0.75, 1)
+    assert isnan(share.low)
+    assert isnan(share.high)
+    assert isnan(result.margin().low)
 
 
 # -- progress and wrong values ---------------------------------------------------------------------
@@ -236,7 +308,7 @@ def test_progress_counts_the_games(batch_size: int, ruleset: str) -> None:
     result = duplicate_match(
         make_agents("random", 3), rules, deals=5, seed=1, batch_size=batch_size, progress=told.append
     )
-    assert sum(told) == result.games == 15
+    assert sum(told) == result.num_games == 15
     assert min(told) > 0
 
 

@@ -1,38 +1,133 @@
-"""Estimates: what intervals are made of, and how often they hold what they should."""
+"""What results add up to: estimates, shares, who is ahead of whom, circles."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
-from small_matches import match, tournament
+from scipy import stats as scipy_stats
 
-from gardienii_env.arena.results import Estimate, estimate, estimate_share, t_95
-
-stats: Any = scipy.stats
+from gardienii_env.arena import Estimate, MatchResult, Rating, TournamentResult
+from gardienii_env.arena.results import GAME, estimate, estimate_share, t_95
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 6, 7, 10, 30, 100, 10_000])
-def test_quantiles_of_students_distribution(freedom: int) -> None:
+def match_of(shares: Sequence[Sequence[float]], points: Sequence[Sequence[int]] = ()) -> MatchResult:
+    """A match of independent games with these shares, and points from dragons, by game and agent."""
+    games = np.zeros((len(shares), 1), GAME)
+    players = len(shares[0])
+    games["share"][:, 0, :players] = shares
+    if points:
+        games["points"][:, 0, :players, 0] = points
+    return MatchResult(tuple("abcd"[:players]), "gardienii", 0, games)
+
+
+def tournament_of(*tables: tuple[tuple[int, ...], MatchResult]) -> TournamentResult:
+    names = tuple("abcde"[: 1 + max(max(seats) for seats, _ in tables)])
+    ratings = tuple(Rating(name, 25, 10, 40) for name in names)
+    return TournamentResult(names, "gardienii", 0, len(tables[0][0]), tables, ratings)
+
+
+stats: Any = scipy_stats  # without types
+
+
+# -- estimates -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 6, 10, 30, 1000, 10**6])
+def test_quantiles_of_t(freedom: int) -> None:
     assert t_95(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=2e-3)
-    assert np.isnan(t_95(0))
 
 
-def test_an_interval_of_a_mean_is_students() -> None:
-    values = np.random.default_rng(1).normal(3, 2, 12)
-    low, high = stats.t.interval(0.95, 11, values.mean(), stats.sem(values))
+def test_an_estimate_is_a_t_interval() -> None:
+    values = [3.0, 5.0, 4.0, 8.0, 1.0, 2.0, 6.0]
+    low, high = stats.t.interval(0.95, 6, np.mean(values), stats.sem(values))
     found = estimate(values)
-    assert (found.mean, found.low, found.high) == pytest.approx((values.mean(), low, high), rel=1e-3)
+    assert found.mean == pytest.approx(np.mean(values))
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-3)
 
 
-def test_an_interval_of_wins_is_wilsons() -> None:
-    """For single wins and losses, as the variance of the mean is the binomial one (but for n - 1)."""
-    wins = np.array([1.0] * 900 + [0.0] * 100)
-    low, high = stats.binomtest(900, 1000).proportion_ci(method="wilson")
-    found = estimate_share(wins)
-    assert (found.mean, found.low, found.high) == pytest.approx((0.9, low, high), abs=2e-4)
+def test_a_share_has_nearly_the_interval_of_wilson() -> None:
+    """Of many wins and losses; t takes the place of the normal quantile."""
+    values = [1.0] * 300 + [0.0] * 700
+    expected = stats.binomtest(300, 1000).proportion_ci(0.95, "wilson")
+    found = estimate_share(values)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=2e-4)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("deals", [2, 10, 10_000])
+def test_a_share_that_never_changed_is_not_sure(value: float, deals: int) -> None:
+    found = estimate_share([value] * deals)
+    assert found.low <= found.mean == value <= found.high
+    assert 0 <= found.low < found.high <= 1
+    assert found.high - found.low == pytest.approx(1 / (1 + deals / t_95(deals - 1) ** 2))
+
+
+def test_one_value_has_no_interval() -> None:
+    for found in (estimate([3.0]), estimate_share([1.0])):
+        assert isnan(found.low)
+        assert isnan(found.high)
+
+
+# -- matches ---------------------------------------------------------------------------------------
+
+
+def test_a_payoff_is_a_share_on_another_scale() -> None:
+    result = match_of([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 0], [1, 0, 0]])
+    share, payoff = result.win_share(0), result.payoff(0)
+    assert share.mean == 0.625
+    assert payoff == Estimate((3 * 0.625 - 1) / 2, (3 * share.low - 1) / 2, (3 * share.high - 1) / 2)
+
+
+def test_a_margin_is_to_the_others_mean() -> None:
+    result = match_of([[1, 0, 0], [1, 0, 0]], [[10, 4, 2], [20, 8, 4]])
+    assert [result.margin(k).mean for k in range(3)] == [10.5, -3.0, -7.5]
+    assert result.score(0).mean == 15
+    assert result.points(1)["dragons"].mean == 6
+    assert result.points(1)["eggs"] == Estimate(0, 0, 0)
+
+
+# -- tournaments -----------------------------------------------------------------------------------
+
+
+def test_shares_are_over_all_tables() -> None:
+    result = tournament_of(((0, 1), match_of([[1, 0]] * 3)), ((2, 0), match_of([[1, 0]])))
+    assert result.win_share(0).mean == 0.75
+    assert result.win_share(2).mean == 1
+    assert (result.num_games, result.fair_share) == (4, 0.5)
+
+
+def test_ahead_is_more_of_the_win_and_then_more_points() -> None:
+    shares: list[list[float]] = [[1, 0, 0], [0, 0, 1], [0, 0.5, 0.5], [0, 0, 1]]
+    points = [[9, 5, 4], [4, 4, 9], [6, 6, 6], [5, 6, 9]]
+    result = tournament_of(((0, 1, 2), match_of(shares, points)))
+    ahead = {(a, b): result.against(a, b) for a in range(3) for b in range(3)}
+    means = {pair: found.mean for pair, found in ahead.items() if found is not None}
+    assert means == {
+        (0, 1): 0.375,
+        (1, 0): 0.625,
+        (0, 2): 0.25,
+        (2, 0): 0.75,
+        (1, 2): 0.375,
+        (2, 1): 0.625,
+    }
+
+
+def test_who_never_met_is_not_compared() -> None:
+    result = tournament_of(((0, 1), match_of([[1, 0]])), ((1, 2), match_of([[1, 0]])))
+    assert result.against(0, 2) is None
+    assert result.against(1, 1) is None
+
+
+def test_circles_are_found_where_they_are_sure() -> None:
+    sure, unsure = match_of([[1, 0]] * 20), match_of([[1, 0]] * 6 + [[0, 1]] * 5)
+    circle = tournament_of(((0, 1), sure), ((1, 2), sure), ((2, 0), sure))
+    assert circle.cycles() == [("a", "b", "c")]
+    assert tournament_of(((0, 1), sure), ((1, 2), sure), ((2, 0), unsure)).cycles() == []
+    assert tournament_of(((1, 0), sure), ((2, 1), sure), ((0, 2), sure)).cycles() == [("a", "c", "b")]
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.97])
@@ -47,26 +142,6 @@ def test_intervals_of_shares_hold_the_truth(share: float, deals: int) -> None:
         found = estimate_share(np.where(common, shared, own).mean(axis=1))
         held += found.low <= share <= found.high
     assert 0.92 <= held / 1000 <= 0.99
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_all_or_nothing_is_not_certain(value: float) -> None:
-    found = estimate_share([value] * 50)
-    assert found.mean == value
-    assert found.high - found.low == pytest.approx(0.075, abs=0.01)
-    assert 0 <= found.low <= value <= found.high <= 1
-
-
-def test_one_deal_says_nothing() -> None:
-    for found in (estimate([3.0]), estimate_share([0.5])):
-        assert np.isnan([found.low, found.high]).all()
-
-
-def test_a_payoff_is_a_share_on_another_scale() -> None:
-    result = match(("greedy", "random", "random"), 10)
-    share, payoff = result.win_share(0), result.payoff(0)
-    for name in ("mean", "low", "high"):
-        assert getattr(payoff, name) == pytest.approx((3 * getattr(share, name) - 1) / 2)
 
 
 def test_the_same_deals_at_two_tables_are_no_more_deals() -> None:
