@@ -126,7 +126,7 @@ def test_what_an_agent_raises_in_a_process_is_raised_here() -> None:
     with pytest.raises(GardieniiError, match="The agent 'nobody' is not known"):
         list(play_in_processes(unknown, False, tasks_of(unknown), 2, lambda games: None))
     broken = replace(specified(), ruleset=cast("Ruleset", None))
-    with pytest.raises(RuntimeError, match="in a process of --jobs:\n(.|\n)*AttributeError"):
+    with pytest.raises(RuntimeError, match=r"in a process of --jobs:\n(.|\n)*AttributeError"):
         list(play_in_processes(broken, False, tasks_of(broken), 1, lambda games: None))
     assert not active_children()
 
