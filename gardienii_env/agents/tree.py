@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +35,7 @@ from gardienii_env.rules.state import PLAY_STEP, STATE, States, deck_place
 
 __all__ = ["NODE", "Search", "Tree", "action_of", "choose_all", "grow", "plant"]
 
-EXPLORATION = 0.4
+EXPLORATION = 1.0
 GREEDY_PRIOR = 0.3  # the prior of greedy's action; all share the rest
 AHEAD = 2  # simulations play on to the end of the turn, and of so many less one after it
 
@@ -57,6 +56,8 @@ NODE = np.dtype(
 
 Tree = npt.NDArray[np.void]
 """An array of `NODE` records; the root is node 0."""
+
+Arrays = tuple[npt.NDArray[np.void], States, npt.NDArray[np.void], States, States, Masks, Tree]
 
 BIT_PART = 64  # a move is 64 * (8 * seat + step) + bit: see `move_of`
 STEP_PART = 8
@@ -84,7 +85,7 @@ class Search:
         self.tree: Tree = np.zeros(simulations + 1, NODE)
 
     @property
-    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+    def arrays(self) -> Arrays:
         """The first arguments of `plant`, `grow` and `choose_all`."""
         return self.rules, self.states, self.streams, self.root, self.work, self.masks, self.tree
 
@@ -137,7 +138,7 @@ def plant(
 ) -> None:
     """Begin a tree for game i: only the root, without visits."""
     root[0] = states[i]
-    forget(root[0], root[0]["player"])
+    forget(rules[0], root[0], root[0]["player"])
     begin_node(tree, 0, -1, 0)
     note_favourite(rules, root, masks, tree[0])
 
@@ -187,38 +188,32 @@ def action_of(root: States, tree: Tree) -> int:
 
 
 @compiled
-def forget(s: np.void, seat: int) -> None:
+def forget(r: np.void, s: np.void, seat: int) -> None:
     """Put all that the seat cannot know in an order that does not depend on the truth.
 
     What is drawn anew depends on how it lay before; so it must always have lain the same way.
     """
     s["rng"] = 0
-    sort_pearls(s, seat)
+    sort_pearls(r, s, seat)
     for side in range(2):
         sort_deck(s, side)
     sort_starting_cards(s, seat)
 
 
 @compiled
-def sort_pearls(s: np.void, seat: int) -> None:
+def sort_pearls(r: np.void, s: np.void, seat: int) -> None:
     """The pearls that the seat did not take."""
     pearls = np.empty(MAX_PEARLS, np.int16)
     count = 0
-    for k in range(MAX_PEARLS):
+    for k in range(r["pearls"]):
         if s["pearl_owner"][k] != seat:
             pearls[count] = s["pearls"][k]
             count += 1
-    # Places beyond the ruleset's pearls hold 0 and are at the end: they stay there.
-    used = 0
-    for k in range(count):
-        if pearls[k] != 0:
-            used = k + 1
-    pearls[:used].sort()
-    count = 0
-    for k in range(MAX_PEARLS):
+    pearls[:count].sort()
+    for k in range(int(r["pearls"]) - 1, -1, -1):
         if s["pearl_owner"][k] != seat:
+            count -= 1
             s["pearls"][k] = pearls[count]
-            count += 1
 
 
 @compiled
@@ -290,7 +285,7 @@ def note_favourite(rules: npt.NDArray[np.void], states: States, masks: Masks, no
     """Keep what greedy would do in the game `states[0]`."""
     s = states[0]
     write_mask(states, masks, 0)
-    action = greedy_action(rules, states, masks, 0)
+    action = int(greedy_action(rules, states, masks, 0))
     step = s["step"]
     bit = 0 if action == PASS and step == PLAY_STEP else action - int(FIRST_ACTION[step])
     node["favourite"] = move_of(s, bit)
