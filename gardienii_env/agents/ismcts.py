@@ -1,7 +1,7 @@
 """`ismcts`: information-set Monte-Carlo tree search, so many simulations or so many seconds a decision.
 
-Every simulation draws anew what the deciding seat cannot know, walks down a tree of actions, plays on
-for a turn or two and estimates the position: see `tree` and `rollout`. Source: P. Cowling, E. Powley,
+Every simulation draws anew what the deciding seat cannot know, walks down a tree of actions, plays
+the turn to its end and estimates the position: see `tree` and `rollout`. Source: P. Cowling, E. Powley,
 D. Whitehouse, "Information set Monte Carlo tree search", IEEE Transactions on Computational Intelligence
 and AI in Games 4, 2012 (single observer, as all actions of this game are seen by all).
 

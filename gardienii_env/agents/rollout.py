@@ -1,4 +1,4 @@
-"""What a position is worth to every seat: `greedy` plays on for a while, then points are estimated.
+"""What a position is worth to every seat: `planner` ends the turn, then points are estimated.
 
 Used by `ismcts` where a simulation leaves its tree. The estimate adds to a seat's points what it will
 probably make of its cards, crystals, columns and so on, and turns the points of all seats into expected
@@ -14,7 +14,7 @@ from math import exp
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.agents.greedy import greedy_action
+from gardienii_env.agents.planner import planner_action
 from gardienii_env.rules.cards import DARK, NUM_CARDS, NUM_COLOURS, NUMBERS, SET_CARDS
 from gardienii_env.rules.engine import (
     PIECES_PER_AMULET,
@@ -29,7 +29,7 @@ from gardienii_env.rules.ruleset import PIECE_NONE
 from gardienii_env.rules.scoring import payoffs
 from gardienii_env.rules.state import States
 
-__all__ = ["card_worth", "estimate", "roll_out", "share_left"]
+__all__ = ["card_worth", "estimate", "judge", "roll_out", "share_left"]
 
 CARDS_PER_SET = 2.6  # what a prize costs, pages laid for it included
 LEAST_WORTH = 0.5
@@ -42,19 +42,30 @@ def roll_out(
     rules: npt.NDArray[np.void],
     states: States,
     masks: Masks,
-    until: int,
+    turn: int,
     worth: float,
     values: npt.NDArray[np.float64],
 ) -> None:
-    """Play on in game 0 as `greedy` does, and say what it is worth, by seat, into `values`.
+    """Play on in game 0 as `planner` does to the end of a turn, and judge what comes of it.
 
-    It plays until so many turns have been finished, or the game is over. Values are payoffs, or
-    estimates of them, -1 to 1. Uses `masks[0]`; `worth` is `card_worth`.
+    `turn` is how many turns have been played before it. Uses `masks[0]`; for the rest see `judge`.
     """
     s = states[0]
-    while s["player"] >= 0 and s["turns"] < until:
+    while s["player"] >= 0 and s["turns"] == turn:
         write_mask(states, masks, 0)
-        apply(rules, states, 0, greedy_action(rules, states, masks, 0))
+        apply(rules, states, 0, planner_action(rules, states, masks, 0))
+    judge(rules, states, worth, values)
+
+
+@compiled
+def judge(
+    rules: npt.NDArray[np.void], states: States, worth: float, values: npt.NDArray[np.float64]
+) -> None:
+    """Write what game 0 is worth into `values`, by seat: payoffs, or estimates of them, -1 to 1.
+
+    `worth` is `card_worth`.
+    """
+    s = states[0]
     if s["player"] >= 0:
         estimate(rules[0], s, worth, values)
         return

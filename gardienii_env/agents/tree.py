@@ -7,7 +7,7 @@ the sum of the values for every seat. The deciding seat of a node takes the chil
 
     mean value + EXPLORATION * prior * sqrt(availability) / (1 + visits)
 
-where `greedy`'s action has the larger prior (the rule of "Mastering the game of Go without human
+where `planner`'s action has the larger prior (the rule of "Mastering the game of Go without human
 knowledge", Silver and others, Nature 550, 2017). What was not tried yet counts as the mean value of the
 node. At the root, the k-th visit of every action is dealt the same hidden cards, so that the luck of the
 cards favours none.
@@ -21,8 +21,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.agents.greedy import greedy_action
-from gardienii_env.agents.rollout import card_worth, roll_out
+from gardienii_env.agents.planner import planner_action
+from gardienii_env.agents.rollout import card_worth, judge, roll_out
 from gardienii_env.rules.actions import NUM_ACTIONS, PASS
 from gardienii_env.rules.bits import count_bits, nth_bit
 from gardienii_env.rules.cards import BACK
@@ -36,8 +36,7 @@ from gardienii_env.rules.state import PLAY_STEP, STATE, States, deck_place
 __all__ = ["NODE", "Search", "Tree", "action_of", "choose_all", "grow", "plant"]
 
 EXPLORATION = 1.0
-GREEDY_PRIOR = 0.3  # the prior of greedy's action; all share the rest
-AHEAD = 2  # simulations play on to the end of the turn, and of so many less one after it
+PLANNER_PRIOR = 0.5  # the prior of planner's action; all share the rest
 
 NODE = np.dtype(
     [
@@ -47,7 +46,7 @@ NODE = np.dtype(
         ("first", np.int32),  # its first child
         ("next", np.int32),  # the next child of its parent
         ("move", np.int32),  # the action that leads here: see `move_of`
-        ("favourite", np.int32),  # the move that greedy would make here
+        ("favourite", np.int32),  # the move that planner would make here
         ("visits", np.int32),
         ("available", np.int32),  # how often it could have been visited
     ],
@@ -163,9 +162,11 @@ def grow(
         tree[number]["seed"] = draw(streams[i])
         node = walk(rules, root, work, tree, number)
         if work[0]["player"] >= 0:
-            note_favourite(rules, work, masks, tree[node])
-        until = max(int(root[0]["turns"]) + AHEAD, int(work[0]["turns"]) + 1)
-        roll_out(rules, work, masks, until, worth, values)
+            turn = work[0]["turns"]
+            apply(rules, work, 0, note_favourite(rules, work, masks, tree[node]))
+            roll_out(rules, work, masks, turn, worth, values)
+        else:
+            judge(rules, work, worth, values)
         back_up(tree, node, values)
 
 
@@ -281,14 +282,15 @@ def begin_node(tree: Tree, node: int, parent: int, move: int) -> None:
 
 
 @compiled
-def note_favourite(rules: npt.NDArray[np.void], states: States, masks: Masks, node: np.void) -> None:
-    """Keep what greedy would do in the game `states[0]`."""
+def note_favourite(rules: npt.NDArray[np.void], states: States, masks: Masks, node: np.void) -> int:
+    """Keep what planner would do in the game `states[0]`, and return it."""
     s = states[0]
     write_mask(states, masks, 0)
-    action = int(greedy_action(rules, states, masks, 0))
+    action = int(planner_action(rules, states, masks, 0))
     step = s["step"]
     bit = 0 if action == PASS and step == PLAY_STEP else action - int(FIRST_ACTION[step])
     node["favourite"] = move_of(s, bit)
+    return action
 
 
 @compiled
@@ -334,7 +336,7 @@ def select(tree: Tree, node: int, s: np.void) -> tuple[int, int]:
     here = tree[node]
     first_move = move_of(s, 0)
     favourite = int(here["favourite"]) - first_move
-    share = EXPLORATION * (1.0 - GREEDY_PRIOR) / count_bits(legal)
+    share = EXPLORATION * (1.0 - PLANNER_PRIOR) / count_bits(legal)
     best, best_bit, most = -1, -1, -np.inf
     child = here["first"]
     while child >= 0:
@@ -343,7 +345,7 @@ def select(tree: Tree, node: int, s: np.void) -> tuple[int, int]:
             legal &= ~(1 << bit)
             tree[child]["available"] += 1
             visits = tree[child]["visits"]
-            prior = share + EXPLORATION * GREEDY_PRIOR if bit == favourite else share
+            prior = share + EXPLORATION * PLANNER_PRIOR if bit == favourite else share
             score = tree[child]["value"][seat] / visits
             score += prior * sqrt(tree[child]["available"]) / (1 + visits)
             if score > most:
@@ -354,7 +356,7 @@ def select(tree: Tree, node: int, s: np.void) -> tuple[int, int]:
     visits = here["visits"]
     mean = here["value"][seat] / max(visits, 1)
     if 0 <= favourite < BIT_PART and legal >> favourite & 1:
-        if best < 0 or mean + (share + EXPLORATION * GREEDY_PRIOR) * sqrt(visits) > most:
+        if best < 0 or mean + (share + EXPLORATION * PLANNER_PRIOR) * sqrt(visits) > most:
             return favourite, -1
         legal &= ~(1 << favourite)
     if legal != 0 and (best < 0 or mean + share * sqrt(visits) > most):

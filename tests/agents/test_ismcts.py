@@ -477,13 +477,13 @@ def test_a_game_that_is_over_is_worth_its_payoffs(ruleset: str, players: int) ->
         assert values[:players].tolist() == game.payoffs()
 
 
-def test_rollouts_play_greedy_for_so_many_turns() -> None:
-    game, greedy = Game.new(3, seed=5), make_agent("greedy")
+def test_rollouts_play_the_turn_to_its_end_as_planner() -> None:
+    game, planner = Game.new(3, seed=5), make_agent("planner")
     rolled = game.clone()
     values = np.zeros(MAX_PLAYERS)
-    roll_out(rolled.batch.rules, rolled.batch.states, rolled.batch.masks, 2, 5.0, values)
-    while game.turns < 2:
-        game.apply(greedy.choose(game))
+    roll_out(rolled.batch.rules, rolled.batch.states, rolled.batch.masks, 0, 5.0, values)
+    while game.turns == 0:
+        game.apply(planner.choose(game))
     assert rolled.state.tobytes() == game.state.tobytes()
 
 
