@@ -183,17 +183,21 @@ def _started(
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Ctrl-C waits, and a process started within never hears it: it is this one that ends it."""
-    if not hasattr(signal, "pthread_sigmask"):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # or the first start would let interrupts through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    heard: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    mask = getattr(signal, "pthread_sigmask", None)  # what a new process inherits
+    before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if mask:
+            mask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def _serve(connection: Connection, specification: Specification, trust: bool) -> None:
@@ -214,7 +218,10 @@ def _serve(connection: Connection, specification: Specification, trust: bool) ->
             answer = ("error", str(error))
         except Exception:
             answer = ("fault", traceback.format_exc())
-        connection.send(answer)
+        try:
+            connection.send(answer)
+        except OSError:
+            return  # nobody is there to hear it any more
 
 
 def _end_with_parent() -> None:

@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -203,7 +203,7 @@ class Ruleset:
         if isinstance(ruleset, Mapping):
             return cls.from_dict(ruleset)
         if isinstance(ruleset, str) and ruleset in SHIPPED:
-            return cls.load(Path(str(files(__package__) / f"{ruleset}.toml")))
+            return _shipped(ruleset)
         if isinstance(ruleset, Path) or (isinstance(ruleset, str) and Path(ruleset).suffix):
             return cls.load(ruleset)
         raise RulesetError(
@@ -356,6 +356,12 @@ def _whole(name: str, value: object, least: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise RulesetError(f"{name}: {shown(value)} is not a whole number from {least} to {most}.")
     return value
+
+
+@lru_cache
+def _shipped(name: str) -> Ruleset:
+    """The shipped ruleset of that name."""
+    return Ruleset.load(Path(str(files(__package__) / f"{name}.toml")))
 
 
 def _counts(

@@ -125,7 +125,7 @@ def test_a_model_plays_wherever_agents_play(tmp_path: Path, capsys: pytest.Captu
     agent = make_agent(name, trust=True)
     for other in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
         assert other.choose(Game.new(seed=3)) == agent.choose(Game.new(seed=3))
-    assert duplicate_match([agent, make_agent("random")], "gardienii", 1, 1).games == 2
+    assert duplicate_match([agent, make_agent("random")], "gardienii", 1, 1).num_games == 2
     GardieniiSingleEnv([agent]).reset(seed=1)
     with pytest.raises(AgentError, match="of 2 players"):
         GardieniiSingleEnv(agent, num_players=3)
