@@ -57,7 +57,14 @@ class IllegalActionError(GardieniiError):
 
 
 class AgentError(GardieniiError):
-    """An agent's name cannot be understood, or the agent does not fit the game."""
+    """An agent's name cannot be understood, or the agent does not fit the game, or fails in it.
+
+    `game` is the place of the game in the batch in which it failed; None: not about one game.
+    """
+
+    def __init__(self, message: str, game: int | None = None) -> None:
+        super().__init__(message)
+        self.game = game
 
 
 class OptionError(GardieniiError):

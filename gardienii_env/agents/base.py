@@ -92,7 +92,8 @@ class Agent(ABC):
             legal = ", ".join(ACTIONS[a] for a in np.flatnonzero(batch.masks[game]))
             raise AgentError(
                 f"{self.name} chose {action} ({name}) for seat {batch.states['player'][game]}, which is "
-                f"not legal; legal: {legal}."
+                f"not legal; legal: {legal}.",
+                int(game),
             )
         return actions
 

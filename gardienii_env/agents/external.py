@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from gardienii_env.rules.random import draw, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
 from gardienii_env.rules.state import deck_place
 
-__all__ = ["FunctionAgent", "PolicyAgent", "import_agent", "load_sb3"]
+__all__ = ["FunctionAgent", "PolicyAgent", "import_agent", "load_sb3", "module_file"]
 
 PACKAGE_FOLDER = str(Path(__file__).parents[1])
 MAX_REASON = 300
@@ -197,10 +198,25 @@ def import_agent(place: str) -> Agent:
     return FunctionAgent(value, name)
 
 
-def _import(name: str, module: str) -> Any:
-    """A module, also one in the current folder, which is searched first, as Python does for scripts."""
+def module_file(module: str) -> Path | None:
+    """The file of a module as `import_agent` finds it; None if it has none, or there is no module."""
+    _search_here()
+    try:
+        found = find_spec(module)
+    except Exception:  # a package's own code is run to find what is in it
+        return None
+    return Path(found.origin) if found is not None and found.has_location and found.origin else None
+
+
+def _search_here() -> None:
+    """Let modules of the current folder be found, and first, as Python does for scripts."""
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.insert(0, os.getcwd())
+
+
+def _import(name: str, module: str) -> Any:
+    """A module, also one in the current folder."""
+    _search_here()
     try:
         with _blamed(name):
             return import_module(module)
@@ -231,9 +247,7 @@ class FunctionAgent(Agent):
         try:
             inspect.signature(function).bind(None, None)
         except TypeError:
-            raise AgentError(
-                f"{name}: {shown(function)} is not a function of two arguments, f(game, rng)."
-            ) from None
+            raise AgentError(f"{name}: it is not a function of two arguments, f(game, rng).") from None
         except ValueError:  # not written in Python: it will be seen when it is called
             pass
 
@@ -247,14 +261,15 @@ class FunctionAgent(Agent):
         seeds = seed_streams(int(draw(stream)), 2).tolist()
         game, rng = _as_known(batch, i, seeds[0]), np.random.default_rng(seeds[1])
         seat, legal = game.player, ", ".join(game.legal_actions())
-        with _blamed(self.name):
+        with _blamed(self.name, i):
             answer = self.function(game, rng)
         try:
             return action_id(answer)
         except (IllegalActionError, OptionError):
             raise AgentError(
                 f"{self.name} gave {shown(answer)} for seat {seat}; expected the name or the id of a "
-                f"legal action: {legal}."
+                f"legal action: {legal}.",
+                i,
             ) from None
 
 
@@ -284,14 +299,14 @@ class _UsersAgent(Agent):
 
 
 @contextmanager
-def _blamed(name: str) -> Iterator[None]:
+def _blamed(name: str, game: int | None = None) -> Iterator[None]:
     """Turn what a user's code raises into an AgentError that names the agent and the line at fault."""
     try:
         yield
     except AgentError as error:
-        raise AgentError(f"{name}: {error}") from error
+        raise AgentError(f"{name}: {error}", game if error.game is None else error.game) from error
     except (Exception, SystemExit) as error:
-        raise AgentError(f"{name} failed: {_described(error)}.") from error
+        raise AgentError(f"{name} failed: {_described(error)}.", game) from error
 
 
 def _described(error: BaseException) -> str:

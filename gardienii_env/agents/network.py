@@ -55,11 +55,13 @@ class Manifest:
     view: View
     num_players: int
     ruleset: Ruleset
+    """Made from all that `Ruleset.get` takes, a name for example."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Whatever its maker wants to tell: plain data for JSON."""
 
     def __post_init__(self) -> None:
         layout(self.num_players, self.view)
+        object.__setattr__(self, "ruleset", Ruleset.get(self.ruleset))
 
     @property
     def size(self) -> int:
@@ -149,8 +151,9 @@ def read_manifest(path: str | Path) -> Manifest:
 def write_manifest(path: str | Path, manifest: Manifest) -> None:
     """Write a manifest into the metadata of an ONNX file, in place of one that is there.
 
-    Other metadata stay. It needs the library `onnx` (extra `train`). OptionError if the file cannot be
-    read or written.
+    Other metadata stay, and weights that lie in other files come into this one. It needs the library
+    `onnx` (extra `train`). OptionError if the file cannot be read or written, or if its observations
+    have another length than those of the manifest.
     """
     try:
         import onnx
@@ -158,11 +161,18 @@ def write_manifest(path: str | Path, manifest: Manifest) -> None:
         raise MissingExtraError("Writing the manifest of a network", "train") from error
     metadata = manifest.to_metadata()
     try:
-        model = onnx.load(str(path), load_external_data=False)
+        model = onnx.load(str(path))
     except OSError as error:
         raise OptionError(f"{path} cannot be read: {error.strerror}.") from None
     except Exception as error:  # what protobuf raises has no common class
         raise OptionError(f"{path} is not an ONNX file: {' '.join(str(error).split())}.") from None
+    shapes = {given.name: given.type.tensor_type.shape.dim for given in model.graph.input}
+    sizes = [axis.dim_value for axis in shapes.get(INPUT, [])][1:]
+    if sizes and sizes[0] not in (0, manifest.size):  # 0: any
+        raise OptionError(
+            f"{path}: the input {INPUT!r} has the length {sizes[0]}, and observations of "
+            f"{manifest.num_players} players with view {manifest.view!r} have {manifest.size}."
+        )
     others = {p.key: p.value for p in model.metadata_props if not p.key.startswith(PREFIX)}
     onnx.helper.set_model_props(model, {**others, **metadata})
     try:
@@ -290,9 +300,17 @@ def _session(name: str, path: Path, threads: int) -> Any:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3  # errors
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        data = path.read_bytes()  # not by its path: what plays is in this one file
+        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    except OSError as error:
+        raise AgentError(f"{name} cannot be read: {error.strerror}.") from None
     except Exception as error:  # onnxruntime's exceptions have no common class
         reason = " ".join(str(error).split())
+        if "external data" in reason.lower():
+            raise AgentError(
+                f"{name} keeps its weights in another file; gardienii_env.agents.network.write_manifest "
+                "puts them all into one."
+            ) from error
         raise AgentError(f"{name} is not an ONNX file that onnxruntime can load: {reason}") from error
 
 

@@ -110,7 +110,8 @@ def make_agent(name: str, trust: bool = False) -> Agent:
     written = name.strip()
     base, colon, argument = written.partition(":")
     if base not in AGENTS:
-        raise AgentError(one_of("The agent", base, AGENTS))
+        own = f" Your own code is written python:{written}." if colon else ""
+        raise AgentError(one_of("The agent", base, AGENTS) + own)
     kind = AGENTS[base]
     if colon and not kind.arguments:
         raise AgentError(f"The agent {base!r} takes no argument, but {argument!r} was given.")

@@ -400,7 +400,7 @@ def _needed(lead: Estimate, strict: float) -> float:
 def _needed_words(deals: float) -> str:
     """How many deals would tell a difference."""
     if deals == inf:
-        return "No difference was seen between them."
+        return "Their win shares do not differ at all."
     size = "deals would be needed to tell a difference of this size"
     if deals > MOST_DEALS:
         return f"More than {MOST_DEALS:,} {size}."

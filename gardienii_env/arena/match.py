@@ -166,12 +166,27 @@ class _Table:
             for k, agent in enumerate(self.agents):
                 if lengths[k]:
                     waiting = queues[k, : lengths[k]].copy()
-                    actions = agent.decide(batch, waiting, self.streams)
+                    actions = self._decide(agent, waiting)
                     self._note(waiting, actions)
                     apply_and_count(
                         batch.rules, batch.states, batch.masks, waiting, actions, self.games, k
                     )
         finish(batch.rules, batch.states, self.games)
+
+    def _decide(self, agent: Agent, waiting: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """What the agent does in the games that wait for it; an error says in which it was."""
+        try:
+            return agent.decide(self.batch, waiting, self.streams)
+        except AgentError as error:
+            if error.game is None:
+                raise
+            played, seed = self.games[error.game], self.seeds[error.game]
+            raise AgentError(
+                f"{error} It was in deal {played['deal']} with rotation {played['rotation']}, after "
+                f"{played['decisions'].sum()} decisions; a match of one deal with the seed {seed} plays "
+                "it again.",
+                error.game,
+            ) from error
 
     def _note(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
         """Keep what is decided, if there are to be records."""

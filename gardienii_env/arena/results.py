@@ -115,7 +115,7 @@ def _mean_and_deviation(numbers: npt.NDArray[np.float64]) -> tuple[float, float]
     return float(numbers.mean()), float(numbers.std(ddof=1)) / sqrt(numbers.size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatchResult:
     """The games of a match, and what they add up to for agent k (its place in `agents`).
 
@@ -131,6 +131,9 @@ class MatchResult:
     ruleset: str
     seed: int
     games: npt.NDArray[np.void]
+
+    def __repr__(self) -> str:
+        return f"<match of {', '.join(self.agents)} ({self.ruleset}): {self.num_games} games>"
 
     @property
     def num_players(self) -> int:
@@ -220,7 +223,7 @@ class Rating:
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TournamentResult:
     """The matches of a tournament, with what they say together.
 
@@ -238,6 +241,10 @@ class TournamentResult:
     num_players: int
     tables: tuple[tuple[tuple[int, ...], MatchResult], ...]
     ratings: tuple[Rating, ...]
+
+    def __repr__(self) -> str:
+        agents = ", ".join(self.agents)
+        return f"<tournament of {agents} ({self.ruleset}): {self.num_games} games>"
 
     @property
     def num_games(self) -> int:

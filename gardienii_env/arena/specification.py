@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from gardienii_env import __version__
 from gardienii_env.agents import Agent, make_agent
+from gardienii_env.agents.external import module_file
 from gardienii_env.arena.match import check_agents
 from gardienii_env.arena.results import MatchResult, TournamentResult
 from gardienii_env.arena.tournament import assemble, tables_of
@@ -52,7 +53,7 @@ class Specification:
     Attributes:
         kind: a match or a tournament.
         agents: as they are written on the command line.
-        files: digests of the files that the agents' names tell, by path.
+        files: digests of the files that agents are made from, by the agent's name.
         players: at a table.
         tables: how many are drawn in a tournament of three or four players; None: as many as by default.
         ruleset: of all games.
@@ -185,10 +186,12 @@ class Specification:
 
     def make_agents(self, trust: bool) -> list[Agent]:
         """The agents, checked to fit; AgentError, or OptionError if a file is not what it was."""
-        for path, digest in self.files.items():
-            now = _digests([f":{path}"]).get(path)
-            if now is not None and now != digest:
-                raise OptionError(f"{path} has changed since the run began; start a new one.")
+        now = _digests(self.agents)
+        for name, digest in self.files.items():
+            if now.get(name, digest) != digest:
+                raise OptionError(
+                    f"{name}: {_file_of(name)} has changed since the run began; start a new one."
+                )
         agents = [make_agent(name, trust) for name in self.agents]
         for seats in self.seating:
             check_agents([agents[agent] for agent in seats], self.ruleset)
@@ -207,6 +210,18 @@ class Specification:
 
 
 def _digests(names: Sequence[str]) -> dict[str, str]:
-    """The SHA-256 of each file that is written after the colon of a name."""
-    paths = [path for name in names if (path := name.partition(":")[2])]
-    return {path: sha256(Path(path).read_bytes()).hexdigest() for path in paths if Path(path).is_file()}
+    """The SHA-256 of the file that each agent is made from, by its name; of those that have one."""
+    files = {name: _file_of(name) for name in names}
+    return {
+        name: sha256(path.read_bytes()).hexdigest()
+        for name, path in files.items()
+        if path is not None and path.is_file()
+    }
+
+
+def _file_of(name: str) -> Path | None:
+    """The file that is written after the colon, or that of the module of a user's own code."""
+    kind, _, argument = name.partition(":")
+    if kind != "python":
+        return Path(argument) if argument else None
+    return module_file(argument.partition(":")[0])

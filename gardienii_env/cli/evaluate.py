@@ -11,13 +11,19 @@ from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import TextIO
 
-from gardienii_env.agents import AGENTS
 from gardienii_env.arena import MatchResult, TournamentResult, ratings
 from gardienii_env.arena.folder import RECORDS, RunFolder
 from gardienii_env.arena.report import facts, now, report
 from gardienii_env.arena.run import Played, play_run
 from gardienii_env.arena.specification import MATCH, TOURNAMENT, Kind, Specification
-from gardienii_env.cli.options import Commands, add_command, add_ruleset, whole_number
+from gardienii_env.cli.options import (
+    Commands,
+    add_command,
+    add_ruleset,
+    add_trust,
+    list_agents,
+    whole_number,
+)
 from gardienii_env.cli.output import STDOUT, counting, writing
 from gardienii_env.errors import MissingExtraError, OptionError
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
@@ -37,7 +43,8 @@ With --out the run is kept in a folder as it goes. However it is ended,
 --resume goes on with it."""
 
 EXAMPLES = """\
-  gardienii evaluate --agents greedy,random --deals 1000
+  gardienii evaluate --agents planner,greedy --deals 1000
+  gardienii evaluate --agents ismcts:100,planner --deals 20
   gardienii evaluate --agents greedy,random,random --deals 5000 --jobs 2 --out runs/three
   gardienii evaluate --resume runs/three --jobs 4"""
 
@@ -65,7 +72,8 @@ def run(args: Namespace) -> int:
 
 def add_run_options(parser: ArgumentParser, agents: str) -> None:
     """Add the options of a run; `agents` says which agents are given."""
-    parser.add_argument("--agents", metavar="LIST", help=f"{agents}; known are {', '.join(AGENTS)}")
+    parser.add_argument("--agents", metavar="LIST", help=f"{agents}; see below")
+    list_agents(parser)
     parser.add_argument(
         "--deals",
         metavar="K",
@@ -75,8 +83,7 @@ def add_run_options(parser: ArgumentParser, agents: str) -> None:
     parser.add_argument(
         "--seed", metavar="S", type=whole_number(0), help=f"seed of deal 0 (default: {DEFAULT_SEED})"
     )
-    add_ruleset(parser)
-    parser.set_defaults(ruleset=None)
+    add_ruleset(parser, None)
     parser.add_argument(
         "--independent",
         action="store_const",
@@ -98,9 +105,7 @@ def add_run_options(parser: ArgumentParser, agents: str) -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="also write the results as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write the results as a page with plots")
-    parser.add_argument(
-        "--trust", action="store_true", help="allow agents from files that run code when loaded"
-    )
+    add_trust(parser)
 
 
 def run_command(args: Namespace, kind: Kind) -> int:
@@ -186,7 +191,7 @@ def _check_same(args: Namespace, kind: Kind, stored: Specification) -> None:
             option = "--" + name.replace("_", "-")
             raise OptionError(
                 f"{option}: the run in {args.resume} has {_words(values[name])}, not {_words(given)}; "
-                f" leave {option} out to go on with it."
+                f"leave {option} out to go on with it."
             )
 
 

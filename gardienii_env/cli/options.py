@@ -17,6 +17,7 @@ __all__ = [
     "add_ruleset",
     "add_seed",
     "add_trust",
+    "list_agents",
     "whole_number",
 ]
 
@@ -60,13 +61,13 @@ def add_players(parser: ArgumentParser) -> None:
     )
 
 
-def add_ruleset(parser: ArgumentParser) -> None:
-    """Add `--ruleset`."""
+def add_ruleset(parser: ArgumentParser, default: str | None = SHIPPED[0]) -> None:
+    """Add `--ruleset`; without a default the command finds its own, the first shipped one."""
     parser.add_argument(
         "--ruleset",
         metavar="NAME_OR_FILE",
-        default=SHIPPED[0],
-        help=f"{', '.join(SHIPPED)}, or a .toml or .json file (default: %(default)s)",
+        default=default,
+        help=f"{', '.join(SHIPPED)}, or a .toml or .json file (default: {SHIPPED[0]})",
     )
 
 
@@ -76,9 +77,13 @@ def add_agents(parser: ArgumentParser) -> None:
         "--agents",
         metavar="LIST",
         default="random",
-        help=f"one agent for each seat, with commas, or one for all; known are {', '.join(AGENTS)} "
-        "(default: %(default)s)",
+        help="one agent for each seat, with commas, or one for all; see below (default: %(default)s)",
     )
+    list_agents(parser)
+
+
+def list_agents(parser: ArgumentParser) -> None:
+    """Add to a command's help what agents there are."""
     kinds = "\n".join(f"  {', '.join(kind.forms)}\n      {kind.meaning}" for kind in AGENTS.values())
     parser.epilog = f"agents:\n{kinds}\n\n{parser.epilog}"
 

@@ -328,7 +328,7 @@ def _agents(opponents: Opponents, seats: int, trust: bool) -> list[Agent]:
     if not isinstance(given, Sequence) or not all(isinstance(agent, (Agent, str)) for agent in given):
         raise AgentError(
             f"opponents: {shown(opponents)} is neither a text of names with commas, nor an Agent "
-            "object, nor a list of names and Agent objects."
+            "object, nor a list of names and Agent objects; a function is written python:MODULE:NAME."
         )
     made = [make_agent(agent, trust) if isinstance(agent, str) else agent for agent in given]
     agents = made * (seats if len(made) == 1 else 1)
