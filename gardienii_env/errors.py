@@ -9,6 +9,7 @@ from operator import index
 __all__ = [
     "AgentError",
     "DealError",
+    "Ended",
     "GardieniiError",
     "IllegalActionError",
     "MissingExtraError",
@@ -71,6 +72,10 @@ class OptionError(GardieniiError):
     """An option of an environment, a command or a training configuration has a wrong value."""
 
 
+class Ended(SystemExit):
+    """The process was asked to end by a signal."""
+
+
 class MissingExtraError(GardieniiError, ImportError):
     """A library is missing that comes with one of the package's extras."""
 
@@ -99,7 +104,7 @@ def shown(value: object) -> str:
     """A value as a message shows it: cut where it is long."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+    except Exception:  # a number of thousands of digits, lists in lists in lists, a user's object
         return f"this {type(value).__name__}"
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
 

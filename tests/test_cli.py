@@ -20,7 +20,7 @@ import pytest
 from rulesets import COMBINATIONS, ODD, varied
 
 from gardienii_env import ACTIONS, Game, GardieniiError, Ruleset, __version__, layout
-from gardienii_env.agents import Agent, make_agent, new_streams
+from gardienii_env.agents import AGENTS, Agent, make_agent, new_streams
 from gardienii_env.agents.random import RandomAgent
 from gardienii_env.cli import main
 from gardienii_env.cli import record as record_command
@@ -112,7 +112,9 @@ def test_help_of_a_command_tells_its_options_and_gives_examples(
 
 
 def test_help_of_agents_names_those_there_are(gardienii: Program) -> None:
-    assert "random, greedy" in " ".join(gardienii("record", "--help").out.split())
+    for command in ("record", "evaluate", "tournament"):
+        shown = gardienii(command, "--help").out
+        assert all(f"\n  {', '.join(kind.forms)}\n" in shown for kind in AGENTS.values())
 
 
 def test_version(gardienii: Program) -> None:

@@ -24,9 +24,6 @@ from gardienii_env.arena.results import Estimate
 from gardienii_env.cli import main
 from gardienii_env.cli.program import build_parser
 
-pytest.importorskip("gardienii_env.arena.text")
-pytest.importorskip("gardienii_env.arena.html")
-
 FOREVER = "10000000"
 MATCH = ("evaluate", "--agents", "greedy,random", "--deals", "20", "--seed", "3")
 TOURNAMENT = ("tournament", "--agents", "greedy,random,random", "--deals", "6", "--seed", "3")
@@ -290,12 +287,12 @@ def test_a_full_disk_is_one_sentence(gardienii: Program, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("option", "value", "stored"),
     [
-        ("--agents", "random,greedy", "greedy,random"),
-        ("--deals", "21", "20"),
-        ("--seed", "0", "3"),
-        ("--ruleset", "dragonkeepers", "gardienii"),
-        ("--independent", None, "none"),
-        ("--save-records", None, "none"),
+        ("--agents", "random,greedy", "with greedy,random"),
+        ("--deals", "21", "with 20"),
+        ("--seed", "0", "with 3"),
+        ("--ruleset", "dragonkeepers", "with gardienii"),
+        ("--independent", None, "without --independent"),
+        ("--save-records", None, "without --save-records"),
     ],
 )
 def test_another_run_is_not_gone_on_with(
@@ -305,7 +302,7 @@ def test_another_run_is_not_gone_on_with(
     values = [] if value is None else [value]
     result = gardienii("evaluate", "--resume", tmp_path / "run", option, *values)
     assert result.status == 2
-    assert f"error: {option}: the run in {tmp_path / 'run'} has {stored}, not" in result.err
+    assert f"error: {option}: the run in {tmp_path / 'run'} was begun {stored}; leave" in result.err
     assert result.err.count("\n") == 1
     wrong = gardienii("tournament", "--resume", tmp_path / "run")
     assert wrong.status == 2
@@ -340,7 +337,7 @@ def test_another_tournament_is_not_gone_on_with(
         ("evaluate --agents greedy,random --ruleset chess", "'chess' is not known"),
         ("evaluate --agents greedy,random --ruleset no.toml", "no.toml cannot be read"),
         ("evaluate --agents greedy,random --save-records", "--save-records: there is nowhere"),
-        ("evaluate --agents greedy,random --json - --html -", "only one of them"),
+        ("evaluate --agents greedy,random --json - --html -", "both would go to -"),
         ("evaluate --agents greedy,random --json no/x.json", "--json: 'no/x.json' cannot be written"),
         ("evaluate --agents greedy,random --html no/x.html", "--html: 'no/x.html' cannot be written"),
         ("evaluate --resume nowhere", "nowhere is not the folder of a run"),
@@ -407,3 +404,87 @@ def test_without_openskill_there_is_no_tournament(
     assert "pip install 'gardienii-env[arena]'" in result.err
     assert not (tmp_path / "run").exists()
     assert gardienii(*MATCH).status == 0
+
+
+# -- agents of users -------------------------------------------------------------------------------
+
+OWN = """
+import sys, time
+
+def slow(game, rng):
+    time.sleep(0.002)
+    return game.legal_actions()[0]
+
+def noisy(game, rng):
+    print("hello")
+    return game.legal_actions()[0]
+
+def fails(game, rng):
+    if game.turns == 3:
+        raise KeyError("seven")
+    return game.legal_actions()[0]
+"""
+
+
+@pytest.fixture
+def own_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of agents in the current folder; its name."""
+    (tmp_path / "agents_of_mine.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "python:agents_of_mine"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_while_an_agent_of_mine_thinks(own_agents: str, number: int, status: int) -> None:
+    arguments = ("--agents", f"{own_agents}:slow,random", "--deals", "5000", "--out", "run")
+    with started("evaluate", *arguments) as process:
+        wait_for_games(Path("run"), process)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == status
+        assert "To go on: gardienii evaluate --resume run" in err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_agents_print_is_no_part_of_a_report(own_agents: str, jobs: int) -> None:
+    command = [sys.executable, "-m", "gardienii_env", "evaluate", "--jobs", str(jobs), "--json", "-"]
+    command += ["--agents", f"{own_agents}:noisy,random", "--deals", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["games"] == 4
+    assert "hello" in done.stderr
+
+
+def test_a_failing_agent_says_in_which_game(gardienii: Program, own_agents: str) -> None:
+    match = ("evaluate", "--agents", f"{own_agents}:fails,random", "--deals", "3", "--seed", "40")
+    result = gardienii(*match, "--out", "run")
+    assert result.status == 2
+    found = re.search(
+        r"deal (\d) with rotation (\d), after \d+ decisions; .* seed (\d+) plays", result.err
+    )
+    assert found is not None
+    assert int(found[3]) == 40 + int(found[1])
+    assert "KeyError: 'seven'" in result.err
+    assert "To go on: gardienii evaluate --resume run" in result.err
+
+
+# -- where reports go ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--json x --html ./x", "both would go to x"),
+        ("--out run --json run/report.json", "--json: run/report.json lies in run, which keeps its own"),
+        ("--out run --html run/games.jsonl", "--html: run/games.jsonl lies in run"),
+        ("--out=", "the name of the folder is empty"),
+    ],
+)
+def test_reports_do_not_write_over_each_other(
+    gardienii: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = gardienii(*MATCH, *options.split())
+    assert result.status == 2
+    assert message in result.err
+    assert not list(tmp_path.iterdir())

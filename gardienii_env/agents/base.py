@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import AgentError
+from gardienii_env.errors import AgentError, shown
 from gardienii_env.rules.actions import ACTIONS
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.engine import Masks, is_legal
@@ -78,7 +78,11 @@ class Agent(ABC):
         self, batch: Batch, games: npt.NDArray[np.int64], streams: npt.NDArray[np.void]
     ) -> npt.NDArray[np.int64]:
         """What `act` chooses, checked: AgentError unless it is one legal action for each game."""
-        actions = np.asarray(self.act(batch, games, streams))
+        given = self.act(batch, games, streams)
+        try:
+            actions = np.asarray(given)
+        except ValueError:
+            raise AgentError(f"{self.name} gave {shown(given)}, which is no array of actions.") from None
         if actions.shape != games.shape or actions.dtype.kind not in "iu":
             raise AgentError(
                 f"{self.name} gave actions of shape {actions.shape} and type {actions.dtype}; expected "

@@ -24,9 +24,8 @@ from gardienii_env.agents.base import Agent
 from gardienii_env.agents.network import best_legal
 from gardienii_env.errors import (
     AgentError,
-    IllegalActionError,
+    Ended,
     MissingExtraError,
-    OptionError,
     shown,
 )
 from gardienii_env.game import Game
@@ -265,7 +264,7 @@ class FunctionAgent(Agent):
             answer = self.function(game, rng)
         try:
             return action_id(answer)
-        except (IllegalActionError, OptionError):
+        except Exception:  # a user's object may answer anything in any way
             raise AgentError(
                 f"{self.name} gave {shown(answer)} for seat {seat}; expected the name or the id of a "
                 f"legal action: {legal}.",
@@ -303,6 +302,8 @@ def _blamed(name: str, game: int | None = None) -> Iterator[None]:
     """Turn what a user's code raises into an AgentError that names the agent and the line at fault."""
     try:
         yield
+    except Ended:
+        raise
     except AgentError as error:
         raise AgentError(f"{name}: {error}", game if error.game is None else error.game) from error
     except (Exception, SystemExit) as error:
@@ -311,7 +312,10 @@ def _blamed(name: str, game: int | None = None) -> Iterator[None]:
 
 def _described(error: BaseException) -> str:
     """An error in words, with the last line outside this package that it came through."""
-    text = " ".join(str(error).split())[:MAX_REASON].rstrip(".")
+    try:
+        text = " ".join(str(error).split())[:MAX_REASON].rstrip(".")
+    except Exception:  # a user's exception may be of any make
+        text = ""
     words = f"{type(error).__name__}: {text}" if text else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
     absolute = [f for f in frames if os.path.isabs(f.filename)]  # not <string>, nor Cython

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
+from math import isfinite
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,6 +30,7 @@ import numpy.typing as npt
 from gardienii_env.arena.results import GAME, MatchResult, TournamentResult
 from gardienii_env.arena.specification import Specification
 from gardienii_env.errors import GardieniiError, OptionError
+from gardienii_env.rules.state import ENDS
 from gardienii_env.words import count_words
 
 __all__ = ["Chunk", "RunFolder", "load_result"]
@@ -146,7 +148,14 @@ class RunFolder:
                     deals = {(chunk.table, deal) for deal in chunk.deals}
                     if deals & seen:
                         raise ValueError("these deals are there twice")
-                except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+                except (
+                    LookupError,
+                    TypeError,
+                    ValueError,
+                    ArithmeticError,
+                    RecursionError,
+                    zlib.error,
+                ) as error:
                     raise OptionError(
                         f"{path}, line {number} is damaged ({error}); take the line out, and its deals "
                         "are played again."
@@ -254,7 +263,25 @@ def _read_chunk(line: bytes, specification: Specification) -> Chunk:
         if values.shape != kept.shape:
             raise ValueError(f"{name} has a wrong shape")
         kept[:] = values
-    return Chunk(table, first, games, float(data["seconds"]))
+    seconds = float(data["seconds"])
+    _check_values(games, seconds, players)
+    if specification.save_records:
+        records = zlib.decompress(b64decode(data["records"], validate=True)).decode()
+        if records.count("\n") != games.size:
+            raise ValueError("there is not a record for each game")
+    return Chunk(table, first, games, seconds)
+
+
+def _check_values(games: npt.NDArray[np.void], seconds: float, players: int) -> None:
+    """ValueError for what cannot be."""
+    shares = games["share"][:, :, :players]
+    counts = [games[name].min() for name in ("turns", "decisions", "sets")]
+    if not (isfinite(seconds) and seconds >= 0 and min(counts) >= 0):
+        raise ValueError("a count is negative, or the time is no time")
+    if not (np.isin(games["end"], range(1, len(ENDS))).all() and (shares >= 0).all()):
+        raise ValueError("there is no such end, or no such share")
+    if not np.allclose(shares.sum(axis=-1), 1, atol=1e-6):
+        raise ValueError("the shares of a game are not 1 together")
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -33,6 +33,9 @@ __all__ = [
 BATCH_SIZE = 512
 """Games that are played side by side."""
 
+TABLE_STEP = 0xD1B54A32D192ED03
+"""How far the agents' generators at one table are from those at the next: a large odd number."""
+
 Progress = Callable[[int], object]
 """Called with the number of games that have just ended."""
 
@@ -49,6 +52,7 @@ def duplicate_match(
     batch_size: int = BATCH_SIZE,
     progress: Progress = untold,
     duplicate: bool = True,
+    table: int = 0,
 ) -> MatchResult:
     """Play `deals` deals with every rotation of the agents; one agent a seat.
 
@@ -60,6 +64,7 @@ def duplicate_match(
         batch_size: games that are played side by side; it does not change the result.
         progress: called with the number of games that have just ended.
         duplicate: False plays each deal once, with the rotation deal % players: independent games.
+        table: a number that changes what agents draw, and not the deals.
 
     Raises AgentError for wrong agents or an illegal choice, RulesetError, or OptionError for another
     wrong value.
@@ -71,7 +76,9 @@ def duplicate_match(
     first_seed = check_seed(seed)
     if first_seed is None:
         raise OptionError("seed: a match has a seed, a whole number from 0 up, not None.")
-    games = play_deals(agents, rules, first_seed, range(deals), duplicate, batch_size, progress)
+    games = play_deals(
+        agents, rules, first_seed, range(deals), duplicate, batch_size, progress, table=table
+    )
     return MatchResult(tuple(agent.name for agent in agents), rules.name, first_seed, games)
 
 
@@ -101,6 +108,7 @@ def play_deals(
     batch_size: int = BATCH_SIZE,
     progress: Progress = untold,
     records: list[str] | None = None,
+    table: int = 0,
 ) -> npt.NDArray[np.void]:
     """Play some deals of a match; the arguments are those of `duplicate_match`, checked already.
 
@@ -113,10 +121,12 @@ def play_deals(
     played["rotation"] = np.arange(players) if duplicate else played["deal"] % players
     games = played.reshape(-1)
     for first in range(0, games.size, batch_size):
-        table = _Table(agents, ruleset, seed, games[first : first + batch_size], records is not None)
-        table.play(progress)
+        some = _Table(
+            agents, ruleset, seed, games[first : first + batch_size], records is not None, table
+        )
+        some.play(progress)
         if records is not None:
-            records += table.records()
+            records += some.records()
     return played
 
 
@@ -130,25 +140,27 @@ class _Table:
         seed: int,
         games: npt.NDArray[np.void],
         recording: bool,
+        table: int,
     ) -> None:
         """Deal the games; what comes of them is written into `games`."""
         self.agents, self.games = agents, games
         self.seeds = [seed + int(deal) for deal in games["deal"]]
         self.batch = Batch(ruleset, len(agents), games.size)
         self.streams = np.zeros(games.size, STREAM)
-        self._seed_generators()
+        self._seed_generators(table)
         begin(self.batch.rules, self.batch.states, self.batch.masks, len(agents))
         self.dealt = self.batch.copy() if recording else None
         self.moves: list[tuple[npt.NDArray[np.int64], ...]] = []
 
-    def _seed_generators(self) -> None:
+    def _seed_generators(self, table: int) -> None:
         """The first generator of a deal's seed deals, and each rotation has one of the others."""
+        shift = table * TABLE_STEP
         known: dict[int, npt.NDArray[np.uint64]] = {}
         for i, (seed, rotation) in enumerate(zip(self.seeds, self.games["rotation"], strict=True)):
             if seed not in known:
                 known = {seed: seed_streams(seed, 1 + len(self.agents))}
             self.batch.states["rng"][i] = known[seed][0]
-            self.streams["rng"][i] = known[seed][1 + rotation]
+            self.streams["rng"][i] = (int(known[seed][1 + rotation]) + shift) % 2**64
 
     def play(self, progress: Progress) -> None:
         """Play all games to their end."""

@@ -45,6 +45,7 @@ GAME = np.dtype(
 )
 """What is kept of a game that was played."""
 
+SAME = 1e-9  # values closer together are equal but for rounding
 Z_95 = 1.959964  # 97.5 % quantile of the standard normal distribution
 
 
@@ -81,7 +82,7 @@ def estimate_share(values: npt.ArrayLike) -> Estimate:
     mean, deviation = _mean_and_deviation(numbers)
     if not np.isfinite(deviation):
         return Estimate(mean, deviation, deviation)
-    games = numbers.size if deviation == 0 else mean * (1 - mean) / deviation**2
+    games = numbers.size if np.ptp(numbers) < SAME else mean * (1 - mean) / deviation**2
     z2 = t_95(numbers.size - 1) ** 2
     centre = (mean + z2 / (2 * games)) / (1 + z2 / games)
     half_width = sqrt(z2 * (mean * (1 - mean) / games + z2 / (4 * games**2))) / (1 + z2 / games)

@@ -56,8 +56,9 @@ def play_tournament(
             seed,
             progress=progress,
             duplicate=duplicate,
+            table=table,
         )
-        for seats in seating
+        for table, seats in enumerate(seating)
     ]
     return assemble(names, num_players, seating, results)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -97,6 +98,7 @@ def _play(
         specification.duplicate,
         progress=progress,
         records=records,
+        table=task.table,
     )
     return Chunk(task.table, task.first, games, time.monotonic() - started, records)
 
@@ -203,6 +205,7 @@ def _interrupts_held() -> Iterator[None]:
 def _serve(connection: Connection, specification: Specification, trust: bool) -> None:
     """What a process does: play what it is given, until there is no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # what agents print is no part of a report
     threading.Thread(target=_end_with_parent, daemon=True).start()
     answer: Any
     agents: list[Agent] = []

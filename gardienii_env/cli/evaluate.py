@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TextIO
 
 from gardienii_env.arena import MatchResult, TournamentResult, ratings
@@ -25,7 +27,7 @@ from gardienii_env.cli.options import (
     whole_number,
 )
 from gardienii_env.cli.output import STDOUT, counting, writing
-from gardienii_env.errors import MissingExtraError, OptionError
+from gardienii_env.errors import AgentError, MissingExtraError, OptionError
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 
 __all__ = ["add_run_options", "add_to", "run_command"]
@@ -110,8 +112,7 @@ def add_run_options(parser: ArgumentParser, agents: str) -> None:
 
 def run_command(args: Namespace, kind: Kind) -> int:
     """Play the run that the arguments ask for, and report it."""
-    if args.json == STDOUT and args.html == STDOUT:
-        raise OptionError("--json, --html: only one of them can go to standard output.")
+    _check_targets(args)
     if kind == TOURNAMENT:
         ratings.check_installed()
     if args.html is not None and not _can_draw():
@@ -123,7 +124,8 @@ def run_command(args: Namespace, kind: Kind) -> int:
         specification = folder.specification
         _check_same(args, kind, specification)
     with ExitStack() as stack:
-        agents = specification.make_agents(args.trust)
+        with redirect_stdout(sys.stderr):  # what agents print is no part of a report
+            agents = specification.make_agents(args.trust)
         json_file, html_file = (
             None if name is None else stack.enter_context(writing(name, option))
             for option, name in (("--json", args.json), ("--html", args.html))
@@ -131,7 +133,11 @@ def run_command(args: Namespace, kind: Kind) -> int:
         if args.out is not None:
             folder = RunFolder.create(args.out, specification)
         done = 0 if folder is None else folder.num_played
-        with _kept(folder, args.command), counting(specification.num_games, done, "game") as progress:
+        with (
+            _kept(folder, args.command),
+            counting(specification.num_games, done, "game") as progress,
+            redirect_stdout(sys.stderr),
+        ):
             played = play_run(specification, agents, args.trust, args.jobs, folder, progress)
         data = json.dumps(report(specification, played), indent=2, ensure_ascii=False, allow_nan=False)
         if folder is not None:
@@ -142,6 +148,27 @@ def run_command(args: Namespace, kind: Kind) -> int:
             html_file.write(_page(specification, played))
         print(_text(played), file=sys.stderr if STDOUT in (args.json, args.html) else sys.stdout)
     return 0
+
+
+def _check_targets(args: Namespace) -> None:
+    """OptionError if --json and --html would write over each other, or over the run that is kept."""
+    given = {"--json": args.json, "--html": args.html}
+    files = {
+        option: os.path.realpath(name) for option, name in given.items() if name not in (None, STDOUT)
+    }
+    if (args.json is not None and args.json == args.html) or len(set(files.values())) < len(files):
+        raise OptionError(f"--json, --html: both would go to {args.json}; give them two names.")
+    folder = args.out or args.resume
+    if args.out == "" or args.resume == "":
+        raise OptionError("--out, --resume: the name of the folder is empty.")
+    if folder is None:
+        return
+    for option, file in files.items():
+        if Path(os.path.realpath(folder)) in Path(file).parents:
+            raise OptionError(
+                f"{option}: {given[option]} lies in {folder}, which keeps its own reports; write "
+                "somewhere else, or leave it out."
+            )
 
 
 def _specification(args: Namespace, kind: Kind) -> Specification:
@@ -190,24 +217,26 @@ def _check_same(args: Namespace, kind: Kind, stored: Specification) -> None:
         if given != values[name]:
             option = "--" + name.replace("_", "-")
             raise OptionError(
-                f"{option}: the run in {args.resume} has {_words(values[name])}, not {_words(given)}; "
-                f"leave {option} out to go on with it."
+                f"{option}: the run in {args.resume} was begun {_words(option, values[name])}; leave "
+                f"{option} out to go on with it."
             )
 
 
-def _words(value: object) -> str:
+def _words(option: str, value: object) -> str:
     """The value of an option in a sentence."""
-    if isinstance(value, Ruleset):
-        return value.name
-    return {"None": "none", "True": "it", "False": "none"}.get(str(value), str(value))
+    if value is None or value is False:
+        return f"without {option}"
+    if value is True:
+        return f"with {option}"
+    return f"with {value.name if isinstance(value, Ruleset) else value}"
 
 
 @contextmanager
 def _kept(folder: RunFolder | None, command: str) -> Iterator[None]:
-    """Tell whoever ends a run how to go on."""
+    """Tell how to go on with a run that was ended, or that an agent ended by failing."""
     try:
         yield
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, AgentError):
         if folder is not None:
             again = shlex.join(["gardienii", command, "--resume", str(folder.path)])
             print(f"What was played is kept. To go on: {again}", file=sys.stderr)

@@ -18,7 +18,7 @@ from types import FrameType
 
 from gardienii_env import __version__
 from gardienii_env.cli import bench, evaluate, layout, record, rules, tournament, verify
-from gardienii_env.errors import GardieniiError
+from gardienii_env.errors import Ended, GardieniiError
 
 __all__ = ["build_parser", "main"]
 
@@ -110,7 +110,7 @@ def _ending_on_signals() -> Iterator[None]:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+    raise Ended(128 + number)
 
 
 def _use_utf8() -> None:

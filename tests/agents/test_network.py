@@ -143,9 +143,37 @@ def test_copies_play_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
 def test_a_manifest_is_read_as_it_was_written(tmp_path: Path, ruleset: str | Ruleset) -> None:
     written = manifest(3, ruleset, "recall", decisions=5, notes="șapte", nested={"a": [1, None]})
     save_weights(tmp_path / "a.onnx", random_weights(written.size))
-    write_manifest(tmp_path / "a.onnx", manifest(2, "gardienii", "table"))
+    write_manifest(tmp_path / "a.onnx", manifest(3, "gardienii", "recall"))
     write_manifest(tmp_path / "a.onnx", written)
     assert read_manifest(tmp_path / "a.onnx") == written
+
+
+def test_a_manifest_for_other_observations_is_not_written(tmp_path: Path) -> None:
+    save_weights(tmp_path / "a.onnx", random_weights(SIZE))
+    before = (tmp_path / "a.onnx").read_bytes()
+    with pytest.raises(OptionError, match="has the length 312, and observations of 3 players"):
+        write_manifest(tmp_path / "a.onnx", manifest(3, "gardienii"))
+    assert (tmp_path / "a.onnx").read_bytes() == before
+
+
+def test_a_manifest_may_name_its_ruleset() -> None:
+    assert Manifest("table", 2, "dragonkeepers").ruleset == Ruleset.get("dragonkeepers")  # type: ignore[arg-type]
+
+
+def test_weights_of_another_file_come_into_the_one_that_plays(tmp_path: Path) -> None:
+    save_weights(tmp_path / "a.onnx", random_weights(SIZE))
+    model = onnx.load(str(tmp_path / "a.onnx"))
+    two: Any = {"save_as_external_data": True, "location": "weights", "size_threshold": 0}
+    onnx.save(model, str(tmp_path / "b.onnx"), **two)
+    assert (tmp_path / "weights").stat().st_size > (tmp_path / "b.onnx").stat().st_size
+    with pytest.raises(AgentError, match=r"weights in another file; .*write_manifest puts them"):
+        NetworkAgent(tmp_path / "b.onnx")
+    for name in ("a.onnx", "b.onnx"):
+        write_manifest(tmp_path / name, manifest(2, "gardienii"))
+    (tmp_path / "weights").unlink()
+    game = Game.new(seed=2)
+    one, other = NetworkAgent(tmp_path / "a.onnx"), NetworkAgent(tmp_path / "b.onnx")
+    assert one.choose(game) == other.choose(game)
 
 
 def test_the_metadata_are_as_documented(tmp_path: Path) -> None:

@@ -66,6 +66,14 @@ def test_a_share_that_never_changed_is_not_sure(value: float, deals: int) -> Non
     assert found.high - found.low == pytest.approx(1 / (1 + deals / t_95(deals - 1) ** 2))
 
 
+@pytest.mark.parametrize("value", [1 / 3, 2 / 3, 0.1])
+def test_equal_shares_are_not_sure_whatever_rounding_does(value: float) -> None:
+    for deals in range(2, 60):
+        found = estimate_share(np.full(deals, value))
+        assert found.low < value - 0.02
+        assert found.high > value + 0.02
+
+
 def test_one_value_has_no_interval() -> None:
     for found in (estimate([3.0]), estimate_share([1.0])):
         assert isnan(found.low)

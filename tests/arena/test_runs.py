@@ -243,6 +243,34 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"end": 0}, "no such end"),
+        ({"end": 9}, "no such end"),
+        ({"turns": -5}, "negative"),
+        ({"share": [5, -4]}, "no such share"),
+        ({"share": [0.5, 0.2]}, "not 1 together"),
+        ({"share": [float("nan"), 1]}, "no such share"),
+        ({"seconds": float("nan")}, "no time"),
+    ],
+)
+def test_what_cannot_have_been_played_is_refused(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    folder = RunFolder.create(tmp_path / "run", specified())
+    play(folder.specification, folder=folder)
+    line = json.loads((tmp_path / "run" / GAMES).read_text(encoding="utf-8").splitlines()[0])
+    for name, value in change.items():
+        if name == "seconds":
+            line[name] = value
+        else:
+            line[name][0][0] = value
+    (tmp_path / "run" / GAMES).write_text(json.dumps(line) + "\n", encoding="utf-8")
+    with pytest.raises(OptionError, match=message):
+        folder.chunks()
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("{}", "'table'"),
@@ -345,11 +373,25 @@ def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "agent.onnx"
     file.write_bytes(b"first")
     specification = specified(agents=f"greedy,random:{file}")
-    assert list(specification.files) == [str(file)]
+    assert list(specification.files) == [f"random:{file}"]
     with pytest.raises(AgentError, match="takes no argument"):
         specification.make_agents(False)
     file.write_bytes(b"second")
     with pytest.raises(OptionError, match=r"agent\.onnx has changed since the run began"):
+        specification.make_agents(False)
+
+
+def test_code_of_users_that_changes_meanwhile_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code = tmp_path / "changing_agent.py"
+    code.write_text("def f(game, rng):\n    return game.legal_actions()[0]\n", encoding="utf-8")
+    specification = specified(agents="greedy,python:changing_agent:f")
+    specification.make_agents(False)
+    code.write_text("def f(game, rng):\n    return game.legal_actions()[-1]\n", encoding="utf-8")
+    with pytest.raises(OptionError, match=r"changing_agent\.py has changed since the run began"):
         specification.make_agents(False)
 
 

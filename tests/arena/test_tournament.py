@@ -33,11 +33,21 @@ def test_every_pair_plays_the_same_deals() -> None:
     assert result.agents == ("a", "b", "c")
     assert (result.ruleset, result.seed, result.num_players) == ("gardienii", 4, 2)
     assert [seats for seats, _ in result.tables] == [(0, 1), (0, 2), (1, 2)]
-    for seats, match in result.tables:
-        alone = duplicate_match([AGENTS[agent] for agent in seats], "gardienii", deals=6, seed=4)
+    for table, (seats, match) in enumerate(result.tables):
+        agents = [AGENTS[agent] for agent in seats]
+        alone = duplicate_match(agents, "gardienii", deals=6, seed=4, table=table)
         assert match.agents == alone.agents
         assert match.games.tobytes() == alone.games.tobytes()
     assert sum(told) == result.num_games == 3 * 6 * 2
+
+
+def test_agents_draw_other_numbers_at_every_table() -> None:
+    """Or equal agents would play the same games again and again, and be rated for all of them."""
+    agents = [make_agent("random") for _ in range(4)]
+    for k, agent in enumerate(agents):
+        agent.name = f"random {k}"
+    result = play_tournament(agents, "gardienii", deals=2, seed=4)
+    assert len({match.scores.tobytes() for _, match in result.tables}) == 6
 
 
 def test_tables_of_three_with_all_rotations() -> None:
