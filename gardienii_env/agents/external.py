@@ -32,10 +32,9 @@ from gardienii_env.game import Game
 from gardienii_env.observation import VIEWS, View, layout, observe_deciding
 from gardienii_env.rules.actions import NUM_ACTIONS, action_id
 from gardienii_env.rules.batch import Batch
-from gardienii_env.rules.cards import BACK, NUM_CARDS
+from gardienii_env.rules.hidden import forget
 from gardienii_env.rules.random import draw, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
-from gardienii_env.rules.state import deck_place
 
 __all__ = ["FunctionAgent", "PolicyAgent", "import_agent", "load_sb3", "module_file"]
 
@@ -333,45 +332,5 @@ def _as_known(batch: Batch, i: int, seed: int) -> Game:
     """
     game = Game.of(batch, i)
     assert game.player is not None
-    _put_in_order(game, game.player)
+    forget(game.batch.rules, game.batch.states, 0, game.player)
     return game.resample(game.player, seed)
-
-
-def _put_in_order(game: Game, seat: int) -> None:
-    """Replace what `resample` draws anew for a seat by the same things in a fixed order."""
-    s, rules = game.state, game.ruleset.rules[0]
-    theirs = np.flatnonzero(s["pearl_owner"][: rules["pearls"]] != seat)
-    s["pearls"][theirs] = np.sort(s["pearls"][theirs])
-    in_decks = np.zeros(NUM_CARDS, np.int64)
-    for side in range(2):
-        in_decks += np.bincount(_put_deck_in_order(s, side), minlength=NUM_CARDS)
-    others = [p for p in range(game.num_players) if p != seat]
-    held = [int((s["unknown"][p] >= 0).sum()) for p in others]
-    for p in others:
-        for card in s["unknown"][p][s["unknown"][p] >= 0]:
-            s["hand"][p, card] -= 1
-            s["unseen"][card] += 1
-    not_dealt = iter(np.repeat(np.arange(NUM_CARDS), s["unseen"] - in_decks).tolist())
-    for p, cards in zip(others, held, strict=True):
-        s["unknown"][p] = -1
-        for k in range(cards):
-            card = next(not_dealt)
-            s["unknown"][p, k] = card
-            s["hand"][p, card] += 1
-            s["unseen"][card] -= 1
-
-
-def _put_deck_in_order(s: np.void, side: int) -> npt.NDArray[np.int64]:
-    """Put the cards of a deck that nobody laid there in order, under one with the back that is known.
-
-    Returns them, shape (k,), int64.
-    """
-    size = int(s["deck_size"][side] - s["deck_laid"][side])
-    bottom = deck_place(side, 0)
-    places = bottom + (deck_place(side, 1) - bottom) * np.arange(size)
-    cards = np.sort(s["deck"][places]).astype(np.int64)
-    if size:
-        top = np.flatnonzero(BACK[cards] == BACK[s["deck"][places[-1]]])[0]
-        cards = np.append(np.delete(cards, top), cards[top])
-        s["deck"][places] = cards
-    return cards

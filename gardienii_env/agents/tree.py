@@ -25,13 +25,12 @@ from gardienii_env.agents.planner import planner_action
 from gardienii_env.agents.rollout import card_worth, judge, roll_out
 from gardienii_env.rules.actions import NUM_ACTIONS, PASS
 from gardienii_env.rules.bits import count_bits, nth_bit
-from gardienii_env.rules.cards import BACK
 from gardienii_env.rules.engine import FIRST_ACTION, Masks, action_at, apply, write_mask
-from gardienii_env.rules.hidden import collect_not_dealt, resample
+from gardienii_env.rules.hidden import forget, resample
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import draw, draw_below
-from gardienii_env.rules.ruleset import MAX_CARDS, MAX_PEARLS, MAX_PLAYERS
-from gardienii_env.rules.state import PLAY_STEP, STATE, States, deck_place
+from gardienii_env.rules.ruleset import MAX_PLAYERS
+from gardienii_env.rules.state import PLAY_STEP, STATE, States
 
 __all__ = ["NODE", "Search", "Tree", "action_of", "choose_all", "grow", "plant"]
 
@@ -137,7 +136,7 @@ def plant(
 ) -> None:
     """Begin a tree for game i: only the root, without visits."""
     root[0] = states[i]
-    forget(rules[0], root[0], root[0]["player"])
+    forget(rules, root, 0, root[0]["player"])
     begin_node(tree, 0, -1, 0)
     note_favourite(rules, root, masks, tree[0])
 
@@ -183,82 +182,6 @@ def action_of(root: States, tree: Tree) -> int:
             best = child
         child = tree[child]["next"]
     return action_at(root[0], int(tree[best]["move"]) % BIT_PART)
-
-
-# -- what the seat does not know -------------------------------------------------------------------
-
-
-@compiled
-def forget(r: np.void, s: np.void, seat: int) -> None:
-    """Put all that the seat cannot know in an order that does not depend on the truth.
-
-    What is drawn anew depends on how it lay before; so it must always have lain the same way.
-    """
-    s["rng"] = 0
-    sort_pearls(r, s, seat)
-    for side in range(2):
-        sort_deck(s, side)
-    sort_starting_cards(s, seat)
-
-
-@compiled
-def sort_pearls(r: np.void, s: np.void, seat: int) -> None:
-    """The pearls that the seat did not take."""
-    pearls = np.empty(MAX_PEARLS, np.int16)
-    count = 0
-    for k in range(r["pearls"]):
-        if s["pearl_owner"][k] != seat:
-            pearls[count] = s["pearls"][k]
-            count += 1
-    pearls[:count].sort()
-    for k in range(int(r["pearls"]) - 1, -1, -1):
-        if s["pearl_owner"][k] != seat:
-            count -= 1
-            s["pearls"][k] = pearls[count]
-
-
-@compiled
-def sort_deck(s: np.void, side: int) -> None:
-    """The cards of a deck that nobody laid there; the uppermost keeps its back."""
-    size = int(s["deck_size"][side] - s["deck_laid"][side])
-    if size == 0:
-        return
-    cards = np.empty(MAX_CARDS, np.int8)
-    for height in range(size):
-        cards[height] = s["deck"][deck_place(side, height)]
-    back = BACK[cards[size - 1]]
-    cards[:size].sort()
-    top = 0
-    while BACK[cards[top]] != back:
-        top += 1
-    cards[top], cards[size - 1] = cards[size - 1], cards[top]
-    for height in range(size):
-        s["deck"][deck_place(side, height)] = cards[height]
-
-
-@compiled
-def sort_starting_cards(s: np.void, seat: int) -> None:
-    """The starting cards that others hold unknown, together with those not dealt."""
-    cards = np.empty(MAX_CARDS, np.int8)
-    size = collect_not_dealt(s, cards)
-    held = np.zeros(MAX_PLAYERS, np.int64)
-    for other in range(s["num_players"]):
-        for k in range(s["unknown"].shape[1]):
-            card = s["unknown"][other, k]
-            if other != seat and card >= 0:
-                held[other] += 1
-                cards[size] = card
-                size += 1
-                s["unknown"][other, k] = -1
-                s["hand"][other, card] -= 1
-                s["unseen"][card] += 1
-    cards[:size].sort()
-    for other in range(s["num_players"]):
-        for k in range(held[other]):
-            size -= 1
-            s["unknown"][other, k] = cards[size]
-            s["hand"][other, cards[size]] += 1
-            s["unseen"][cards[size]] -= 1
 
 
 # -- simulations -----------------------------------------------------------------------------------

@@ -20,9 +20,10 @@ from gardienii_env import AgentError, Game, Ruleset
 from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.ismcts import ActionReport, IsmctsAgent
 from gardienii_env.agents.rollout import card_worth, estimate, roll_out, share_left
-from gardienii_env.agents.tree import Search, forget, grow, plant
+from gardienii_env.agents.tree import Search, grow, plant
 from gardienii_env.arena import duplicate_match
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.hidden import forget
 from gardienii_env.rules.ruleset import MAX_PLAYERS, SHIPPED
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
@@ -208,11 +209,11 @@ def test_what_its_seat_cannot_know_does_not_matter(ruleset: Any, players: int) -
 def test_nothing_hidden_is_left_of_a_game_that_it_forgets(ruleset: Any, players: int) -> None:
     for k, (game, seat) in enumerate(deciding(ruleset, players, 40, seed=1)):
         known = game.clone()
-        forget(known.batch.rules[0], known.state, seat)
+        forget(known.batch.rules, known.batch.states, 0, seat)
         for view in ("table", "recall"):
             assert (known.observe(seat, view) == game.observe(seat, view)).all()
         other = game.resample(seat, seed=k)
-        forget(other.batch.rules[0], other.state, seat)
+        forget(other.batch.rules, other.batch.states, 0, seat)
         assert other.state.tobytes() == known.state.tobytes()
 
 
@@ -220,7 +221,7 @@ def test_nothing_hidden_is_left_of_a_game_that_it_forgets(ruleset: Any, players:
 def test_a_game_that_it_forgets_has_the_same_cards(ruleset: Any, players: int) -> None:
     for game, seat in deciding(ruleset, players, 40, seed=2):
         known = game.clone()
-        forget(known.batch.rules[0], known.state, seat)
+        forget(known.batch.rules, known.batch.states, 0, seat)
         before, after = game.state, known.state
         assert sorted(before["deck"]) == sorted(after["deck"])
         assert sorted(before["pearls"]) == sorted(after["pearls"])
@@ -234,8 +235,8 @@ def test_where_unknown_cards_are_noted_does_not_matter() -> None:
     game = Game.new(4, seed=1)
     other = game.clone()
     other.state["unknown"][2, :3] = np.roll(game.state["unknown"][2, :3], 1)
-    forget(game.batch.rules[0], game.state, 0)
-    forget(other.batch.rules[0], other.state, 0)
+    forget(game.batch.rules, game.batch.states, 0, 0)
+    forget(other.batch.rules, other.batch.states, 0, 0)
     assert other.state.tobytes() == game.state.tobytes()
 
 
