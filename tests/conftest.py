@@ -1,8 +1,13 @@
-"""Options of the test suite."""
+"""Options of the test suite, and the program as a fixture."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from helpers import Program, Result
+
+from gardienii_env.cli import main
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -13,3 +18,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="games to play on the engine and the reference, over all rulesets and numbers of players",
     )
+
+
+@pytest.fixture
+def gardienii(capsys: pytest.CaptureFixture[str]) -> Program:
+    """Runs the program in this process."""
+
+    def run(*arguments: str | Path) -> Result:
+        try:
+            status: object = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = end.code
+        return Result(status, *capsys.readouterr())
+
+    return run

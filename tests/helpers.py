@@ -1,10 +1,11 @@
-"""Ways to play at random that several test modules share."""
+"""What several test modules share: ways to play at random, and what the program gives."""
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from gardienii_env import Game
 from gardienii_env.game import RulesetLike
@@ -20,6 +21,18 @@ POLICIES: dict[str, dict[str, float]] = {
     "stacker": {"take": 0.2, "modify": 50, "play": 0.02},
 }
 """Ways to play at random: the weight of each kind of action, 1 where it is not named."""
+
+
+class Result(NamedTuple):
+    """What came of running the program: its exit status, standard output and error."""
+
+    status: object
+    out: str
+    err: str
+
+
+Program = Callable[..., Result]
+"""Runs the program in this process: the fixture `gardienii`."""
 
 
 def choose(legal: Sequence[str], rng: random.Random, policy: Mapping[str, float]) -> str:

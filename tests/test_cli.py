@@ -12,11 +12,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from helpers import Program
 from rulesets import COMBINATIONS, ODD, varied
 
 from gardienii_env import ACTIONS, Game, GardieniiError, Ruleset, __version__, layout
@@ -33,29 +34,6 @@ from gardienii_env.rules.ruleset import SHIPPED
 
 COMMANDS = ("record", "verify", "bench", "rules", "layout")
 OLD = "what was there before\n"
-
-
-class Result(NamedTuple):
-    status: object
-    out: str
-    err: str
-
-
-Program = Callable[..., Result]
-
-
-@pytest.fixture
-def gardienii(capsys: pytest.CaptureFixture[str]) -> Program:
-    """Runs the program in this process."""
-
-    def run(*arguments: str | Path) -> Result:
-        try:
-            status: object = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            status = end.code
-        return Result(status, *capsys.readouterr())
-
-    return run
 
 
 def process(

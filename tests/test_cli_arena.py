@@ -10,46 +10,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from helpers import Program
 
 from gardienii_env import Ruleset
 from gardienii_env.agents import make_agents
 from gardienii_env.arena import MatchResult, TournamentResult, duplicate_match, load_result
 from gardienii_env.arena.results import Estimate
-from gardienii_env.cli import main
 from gardienii_env.cli.program import build_parser
 
 FOREVER = "10000000"
 MATCH = ("evaluate", "--agents", "greedy,random", "--deals", "20", "--seed", "3")
 TOURNAMENT = ("tournament", "--agents", "greedy,random,random", "--deals", "6", "--seed", "3")
-
-
-class Result(NamedTuple):
-    status: object
-    out: str
-    err: str
-
-
-Program = Callable[..., Result]
-
-
-@pytest.fixture
-def gardienii(capsys: pytest.CaptureFixture[str]) -> Program:
-    """Runs the program in this process."""
-
-    def run(*arguments: str | Path) -> Result:
-        try:
-            status: object = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            status = end.code
-        return Result(status, *capsys.readouterr())
-
-    return run
 
 
 @contextmanager
