@@ -10,19 +10,20 @@ It needs pygame-ce (extra `render`), but no display: surfaces are plain memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import MissingExtraError
+from gardienii_env.errors import MissingExtraError, OptionError, shown
 
 try:
     import pygame
 except ImportError as error:
     raise MissingExtraError("The board picture", "render") from error
 
-__all__ = ["INK", "Canvas", "Colour", "Painter", "Point", "Rect"]
+__all__ = ["INK", "Canvas", "Colour", "Painter", "Point", "Rect", "save"]
 
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
@@ -67,6 +68,21 @@ class Rect(NamedTuple):
 
 Painter = Callable[[pygame.Surface, float], None]
 """Paints a sprite onto a transparent surface; the number is how many pixels a unit has there."""
+
+
+def save(pixels: npt.NDArray[np.uint8], path: str | Path) -> None:
+    """Write a picture into a file; its ending says how: `.png`, `.jpg`, `.bmp`, `.tga`.
+
+    Raises OptionError if it cannot be written.
+    """
+    height, width, _ = pixels.shape
+    surface = pygame.image.frombuffer(pixels.tobytes(), (width, height), "RGB")
+    if Path(path).suffix.lower() not in (".png", ".jpg", ".jpeg", ".bmp", ".tga"):
+        raise OptionError(f"path: {shown(str(path))} does not end in .png, .jpg, .bmp or .tga.")
+    try:
+        pygame.image.save(surface, path)
+    except (pygame.error, OSError) as error:
+        raise OptionError(f"path: {shown(str(path))} cannot be written: {error}.") from None
 
 
 class Canvas:

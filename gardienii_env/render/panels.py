@@ -33,6 +33,7 @@ PALE: Colour = (196, 208, 210)
 MIDDLE = (0.5, 0.5)
 SPACE = (CARD_SHAPE + 0.13, 1.12)
 """Room for a card of a hand, width and height, for a card's height of 1."""
+LARGEST_CARD = 128.0
 FEW_AMULETS = 12
 """Up to so many amulets have a place each."""
 
@@ -83,7 +84,7 @@ class TablePanel(Panel):
         self.canvas.box(rect, PANEL, 12)
         takes = {action.partition(":")[2] for action in scene["legal"] if action.startswith("take")}
         slots = scene["supply"]
-        card = min(142.0, (rect.height - 50) / 2 - 8)
+        card = min(142.0, (rect.height - 46) / 2 - 14)
         column = card * CARD_SHAPE + 64
         for side, x in (("L", rect.x), ("R", rect.right - column)):
             own = [slot for slot in slots if slot["slot"].startswith(side)]
@@ -110,7 +111,7 @@ class TablePanel(Panel):
         for k, slot in enumerate(slots):
             place = Rect(rect.centre[0] - width / 2 + 14, rect.y + 36, width, height)
             place = place._replace(y=place.y + gap + k * (height + gap))
-            name = (place.x - 8, place.centre[1])
+            name = (place.x - 12, place.centre[1])
             self.canvas.words(slot["slot"], name, 22, FAINT, (1, 0.5))
             if slot["card"] is None:
                 self.canvas.box(place, PANEL, 12, TRAY, 3)
@@ -314,12 +315,12 @@ class SeatPanel(Panel):
         self.canvas.box(Rect(rect.x, rect.y, rect.width, 52), TRAY, 8)
         step = min(rect.width / 4, 100)
         for k, column in enumerate(columns):
-            chip = Rect(rect.x + step * k + 7, rect.y + 7, 38, 38)
+            chip = Rect(rect.x + step * k + 9, rect.y + 7, 38, 38)
             self.shapes.chip(column["colour"], chip)
             at = (chip.right + 3, chip.centre[1] + 1)
-            self.canvas.words(column["cards"], at, 26, width=step - 48)
+            self.canvas.words(column["cards"], at, 26, width=step - 50)
             if column["closed"]:
-                self.shapes.lock((chip.right - 5, chip.bottom - 6), 24)
+                self.shapes.lock((chip.x + 3, chip.bottom - 6), 22)
 
     def _tokens(self, seat: SeatScene, rect: Rect, each: int) -> float:
         """The tokens in rows; returns where they end."""
@@ -360,7 +361,7 @@ class SeatPanel(Panel):
 
     def _backs(self, count: int, rect: Rect) -> None:
         """Cards that are only counted, one over the other."""
-        height = min(84.0, rect.height - 8)
+        height = min(0.75 * LARGEST_CARD, rect.height - 8)
         room = rect.width - height * CARD_SHAPE
         step = min(30.0, room / max(1, count - 1))
         for k in range(count):
@@ -369,7 +370,7 @@ class SeatPanel(Panel):
 
 def fitting(cards: int, rect: Rect) -> tuple[float, int]:
     """The largest height of cards that all fit into a rectangle, and how many stand in a row."""
-    height = 96.0
+    height = LARGEST_CARD
     while True:
         each = max(1, int(rect.width / (height * SPACE[0])))
         if ceil(cards / each) * height * SPACE[1] <= rect.height or height <= 16:

@@ -1,8 +1,9 @@
 """The board as a picture: a scene drawn at any size.
 
-    from gardienii_env.render.picture import picture
+    from gardienii_env.render.picture import picture, save
 
     pixels = picture(game, viewer=0)  # shape (800, 1280, 3), uint8
+    save(pixels, "board.png")
 
 `Picture` keeps what it has drawn: of the next scene only the regions that differ are drawn. It needs
 pygame-ce (extra `render`), but no display.
@@ -17,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.game import Game
-from gardienii_env.render.canvas import Canvas, Colour, Rect
+from gardienii_env.render.canvas import Canvas, Colour, Rect, save
 from gardienii_env.render.modes import DEFAULT_SIZE, check_size
 from gardienii_env.render.panels import EndPanel, SeatPanel, TablePanel, bank_panel, header
 from gardienii_env.render.scene import Scene, scene
 from gardienii_env.render.shapes import Shapes
 from gardienii_env.render.texts import check_language
 
-__all__ = ["Picture", "picture"]
+__all__ = ["Picture", "picture", "save"]
 
 CLOTH: Colour = (38, 58, 66)
 PLAIN = (1280, 800)

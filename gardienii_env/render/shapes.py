@@ -33,6 +33,9 @@ SIGNS: dict[str, Colour] = {**dict.fromkeys("RBG", (255, 255, 255)), "W": INK, "
 CARD_SHAPE = 5 / 7
 """Width of a card, for a height of 1."""
 
+FRAME = 4.5
+"""How wide the frame is around a card that can be chosen."""
+
 Polygon = list[Point]
 
 
@@ -139,7 +142,7 @@ class Shapes:
         """A card, front up, with its page below; `at` is its upper left corner."""
         rect = Rect(*at, height * CARD_SHAPE, height)
         if legal:
-            self.canvas.box(rect.inner(-height * 0.055), GOLD, height * 0.14)
+            self.canvas.box(rect.inner(-FRAME), GOLD, height * 0.1 + FRAME)
 
         def paint(surface: pygame.Surface, unit: float) -> None:
             bounds, edge = surface.get_rect(), max(4, round(1.5 * unit))
@@ -294,16 +297,16 @@ class Shapes:
         """A padlock: closed."""
 
         def paint(surface: pygame.Surface, unit: float) -> None:
-            side = surface.get_width()
-            bow = pygame.Rect(
-                round(side * 0.24), round(side * 0.04), round(side * 0.52), round(side * 0.8)
-            )
-            pygame.draw.rect(surface, INK, bow, round(side * 0.13), border_radius=round(side * 0.26))
-            body = pygame.Rect(
-                round(side * 0.1), round(side * 0.42), round(side * 0.8), round(side * 0.54)
-            )
-            pygame.draw.rect(surface, INK, body, border_radius=round(side * 0.1))
-            pygame.draw.circle(surface, PAPER, body.center, side * 0.1)
+            side, rim = surface.get_width(), round(surface.get_width() * 0.07)
+            bow = pygame.Rect(0, 0, round(side * 0.56), round(side * 0.8))
+            bow.midtop = (side // 2, 0)
+            body = pygame.Rect(0, 0, side, round(side * 0.62))
+            body.midbottom = (side // 2, side)
+            for colour, grow in ((PAPER, 0), (INK, -2 * rim)):
+                thick = round(side * 0.2) + grow // 2
+                corner = round(side * 0.28)
+                pygame.draw.rect(surface, colour, bow.inflate(grow, grow), thick, border_radius=corner)
+                pygame.draw.rect(surface, colour, body.inflate(grow, grow), border_radius=corner // 3)
 
         self.canvas.draw("lock", square(centre, size), paint)
 

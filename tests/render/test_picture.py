@@ -6,6 +6,7 @@ import copy
 import pickle
 import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from rulesets import COMBINATIONS, VARIATIONS
 from gardienii_env import Game, OptionError
 from gardienii_env.errors import MissingExtraError
 from gardienii_env.render.canvas import Canvas, Rect
-from gardienii_env.render.picture import Picture, picture
+from gardienii_env.render.picture import Picture, picture, save
 from gardienii_env.render.scene import scene
 from gardienii_env.render.texts import LANGUAGES, catalogue
 
@@ -263,6 +264,16 @@ def test_words_are_made_to_fit() -> None:
     assert canvas.words("many more words than there is room for", (0, 50), 20, width=60) <= 60
     assert canvas.words("word", (0, 50), 20, width=1) <= 1
     assert canvas.words("", (0, 50), 20) <= 1
+
+
+def test_pictures_are_saved(tmp_path: Path) -> None:
+    pixels = picture(table(), 0, SMALL)
+    save(pixels, tmp_path / "board.png")
+    read = pygame.surfarray.array3d(pygame.image.load(tmp_path / "board.png")).swapaxes(0, 1)
+    assert same(read, pixels)
+    for wrong in (tmp_path / "board.txt", tmp_path / "nowhere" / "board.png"):
+        with pytest.raises(OptionError, match="path: "):
+            save(pixels, wrong)
 
 
 def test_without_pygame_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
