@@ -16,12 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.errors import MissingExtraError, OptionError, shown
-
-try:
-    import pygame
-except ImportError as error:
-    raise MissingExtraError("The board picture", "render") from error
+from gardienii_env.errors import OptionError, shown
+from gardienii_env.render.library import pygame
 
 __all__ = ["INK", "Canvas", "Colour", "Painter", "Point", "Rect", "save"]
 

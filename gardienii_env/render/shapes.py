@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
-import pygame
-
 from gardienii_env.render.canvas import INK, Canvas, Colour, Point, Rect
+from gardienii_env.render.library import pygame
 
 __all__ = ["CARD_SHAPE", "GOLD", "PAPER", "Shapes"]
 

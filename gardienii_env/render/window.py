@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.errors import MissingExtraError, OptionError
+from gardienii_env.render.library import pygame
 
-try:
-    import pygame
-except ImportError as error:
-    raise MissingExtraError("The window", "render") from error
+if not hasattr(pygame, "Window"):  # the older pygame, which other packages may have installed
+    raise MissingExtraError("The window", "render")
 
 __all__ = ["Window"]
 

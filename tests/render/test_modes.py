@@ -204,7 +204,10 @@ import pygame
 assert not pygame.display.get_init() and 'SDL_VIDEODRIVER' not in os.environ
 """
     kept = {name: value for name, value in os.environ.items() if name != "SDL_VIDEODRIVER"}
-    subprocess.run([sys.executable, "-c", code], check=True, env=kept)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, env=kept, capture_output=True, text=True
+    )
+    assert done.stdout == ""  # pygame would greet
 
 
 # -- windows ---------------------------------------------------------------------------------------
