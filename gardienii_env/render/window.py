@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,9 @@ if not hasattr(pygame, "Window"):  # the older pygame, which other packages may 
 __all__ = ["Window"]
 
 TITLE = "gardienii-env"
+NO_DISPLAY = "render_mode: 'human' needs a display, and there is none ({}); use 'rgb_array' or 'ansi'."
+UNSEEN = ("dummy", "offscreen")
+"""Drivers of SDL that show nothing; whoever asks for one by SDL_VIDEODRIVER gets it."""
 
 
 class Window:
@@ -33,10 +38,11 @@ class Window:
             pygame.display.init()
             self._window: pygame.Window | None = pygame.Window(TITLE, size)
         except pygame.error as error:
-            raise OptionError(
-                f"render_mode: 'human' needs a display, and there is none ({error}); "
-                "use 'rgb_array' or 'ansi'."
-            ) from None
+            raise OptionError(NO_DISPLAY.format(error)) from None
+        driver = pygame.display.get_driver()
+        if driver in UNSEEN and "SDL_VIDEODRIVER" not in os.environ:
+            self.close()
+            raise OptionError(NO_DISPLAY.format(f"SDL fell back on its driver {driver!r}"))
 
     @property
     def is_open(self) -> bool:

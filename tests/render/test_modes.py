@@ -277,6 +277,16 @@ def test_without_a_display_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch)
         env.reset(seed=1)
 
 
+def test_a_display_that_shows_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where SDL finds no display it may fall back on a driver that draws into memory."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame.display.init()
+    monkeypatch.delenv("SDL_VIDEODRIVER")
+    with pytest.raises(OptionError, match="needs a display.*'dummy'"):
+        Window(SIZE, 2)
+    pygame.display.quit()
+
+
 # -- videos ----------------------------------------------------------------------------------------
 
 
