@@ -282,7 +282,7 @@ def test_a_display_that_shows_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     pygame.display.init()
     monkeypatch.delenv("SDL_VIDEODRIVER")
-    with pytest.raises(OptionError, match="needs a display.*'dummy'"):
+    with pytest.raises(OptionError, match=r"needs a display.*'dummy'"):
         Window(SIZE, 2)
     pygame.display.quit()
 
