@@ -192,7 +192,8 @@ class TablePanel(Panel):
         words = self.says("set.needed", number=scene["needed"])
         room = rect.width - step * len(scene["open"]) - 10
         self.title("label.open_set", (rect.x + 4, rect.y + 18), room)
-        self.canvas.words(words, (rect.x + 4, rect.y + 48), 26, width=room)
+        if scene["needed"]:
+            self.canvas.words(words, (rect.x + 4, rect.y + 48), 26, width=room)
         for k, card in enumerate(scene["open"]):
             self.shapes.card(card, (rect.right - step * (len(scene["open"]) - k), rect.y + 2), height)
 
