@@ -1,25 +1,21 @@
 """The board as text: what one seat, or a spectator, may see of a game, for a person to read.
 
-All of it is read from the viewer's observation, so that nothing hidden can slip in. It needs rich
-(extra `render`); the text is the same whatever the terminal.
+It is the scene of the viewer in words, so that nothing hidden can slip in. It needs rich (extra
+`render`); the text is the same whatever the terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from gardienii_env.errors import MissingExtraError, OptionError, shown
+from gardienii_env.errors import MissingExtraError
 from gardienii_env.game import Game
-from gardienii_env.observation import unflatten
-from gardienii_env.rules.actions import ACTIONS, SLOTS_PER_SIDE
-from gardienii_env.rules.cards import CARDS, COLOUR_NAMES, COLOURS, SIDES
-from gardienii_env.rules.scoring import SOURCES
-from gardienii_env.words import count_words, prize_words
+from gardienii_env.render.scene import EndScene, OwnScene, Scene, SeatScene, ValueCount, scene
+from gardienii_env.render.texts import check_language, colour_key, joined, prize_words, text
+from gardienii_env.rules.actions import ACTION_INDEX
+from gardienii_env.rules.cards import COLOURS
 
 try:
     from rich.columns import Columns
@@ -34,18 +30,17 @@ __all__ = ["board"]
 STYLES = dict(zip(COLOURS + "D", ("bold", "red", "blue", "green", "magenta"), strict=True))
 """Terminal styles by the first letter of a card's or a colour's name."""
 
-END_WORDS = {
-    "amulets": "enough amulets are complete",
-    "supply": "no card is left to take",
-    "turn_limit": "all turns have been played",
-}
-DECKS = ("left", "right")
+TOKENS = ("pieces", "amulets", "pearls", "crystals", "golden_eggs")
 NONE = "-"
 
-Counts = npt.NDArray[np.int64]
 
-
-def board(game: Game, viewer: int | None = None, color: bool = False, width: int = 100) -> str:
+def board(
+    game: Game,
+    viewer: int | None = None,
+    color: bool = False,
+    width: int = 100,
+    language: str = "en",
+) -> str:
     """The board as lines of text.
 
     Args:
@@ -54,13 +49,11 @@ def board(game: Game, viewer: int | None = None, color: bool = False, width: int
             decides. None: a spectator, who sees what everybody sees.
         color: whether to colour the text with terminal codes.
         width: the most characters in a line.
+        language: of the words: `en`, `de`, `hu` or `ro`.
 
-    Raises OptionError if the viewer is not a seat.
+    Raises OptionError if the viewer is not a seat, or if there are no texts in the language.
     """
-    if viewer is not None and (isinstance(viewer, bool) or viewer not in range(game.num_players)):
-        raise OptionError(
-            f"viewer: {shown(viewer)} is neither None nor a seat from 0 to {game.num_players - 1}."
-        )
+    board_of = _Board(scene(game, viewer), language)
     file = StringIO()
     console = Console(
         file=file,
@@ -75,173 +68,154 @@ def board(game: Game, viewer: int | None = None, color: bool = False, width: int
         highlight=False,
         _environ={},  # NO_COLOR, COLUMNS, TERM and the like do not matter
     )
-    console.print(*_sections(_Sight(game, viewer)), sep="\n")
+    console.print(*board_of.sections(), sep="\n")
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-class _Sight:
-    """What the viewer sees: the parts of its observation by name, with seats as they are numbered.
+class _Board:
+    """A scene in the words of a language."""
 
-    A spectator has the sight of seat 0, of which only public parts are read.
-    """
+    def __init__(self, scene: Scene, language: str) -> None:
+        self.scene = scene
+        self.language = check_language(language)
 
-    def __init__(self, game: Game, viewer: int | None) -> None:
-        self.game = game
-        self.viewer = viewer
-        self.ruleset = game.ruleset
-        self.seats = range(game.num_players)
-        self._first = viewer or 0
-        self._parts = unflatten(game.observe(self._first), game.num_players)
+    def says(self, key: str, **values: object) -> str:
+        """A text of the language."""
+        return text(self.language, key, **values)
 
-    def __getitem__(self, name: str) -> Any:
-        return self._parts[name]
+    def sections(self) -> Iterator[RenderableType]:
+        """The board from top to bottom."""
+        scene = self.scene
+        yield self._heading()
+        yield _facts(self._table())
+        yield _facts((self._seat(seat), self._tableau(seat)) for seat in scene["seats"])
+        yield self._players()
+        if scene["viewer"] is not None:
+            own = scene["seats"][scene["viewer"]]["own"]
+            if own is not None:
+                yield _facts(self._own(own))
+        if scene["end"] is not None:
+            yield self._result(scene["end"])
+        elif scene["legal"]:
+            yield _facts([(self.says("label.legal"), _actions(scene["legal"]))])
 
-    def of(self, seat: int, name: str) -> Any:
-        """The row of a seat in a part that has one for each."""
-        return self._parts[name][(seat - self._first) % len(self.seats)]
+    # -- sections ----------------------------------------------------------------------------------
 
-    def which(self, name: str) -> int | None:
-        """The place of the only 1 in a part."""
-        return _place(self._parts[name])
+    def _heading(self) -> Text:
+        scene = self.scene
+        players = self.says("count.player", number=scene["players"])
+        kind = self.says("board.kind", ruleset=scene["ruleset"], players=players)
+        if scene["end"] is not None:
+            reason = self.says(f"end.{scene['end']['reason']}")
+            return Text(self.says("board.over", number=scene["turn"], reason=reason, kind=kind))
+        step = self.says(f"step.{scene['step']}")
+        who = {"active": scene["active"], "deciding": scene["deciding"]}
+        return Text(self.says("board.turn", turn=scene["turn"], step=step, kind=kind, **who))
 
+    def _table(self) -> Iterator[tuple[str, Text]]:
+        scene = self.scene
+        yield self.says("label.spell"), self._spell()
+        if scene["open"]:
+            cards = _cards(Counter(scene["open"]))
+            if scene["needed"]:
+                cards.append(f" ({self.says('set.needed', number=scene['needed'])})")
+            yield self.says("label.open_set"), cards
+        if scene["end"] is None:
+            yield self.says("label.this_turn"), self._turn()
+        yield self.says("label.supply"), self._supply()
+        yield self.says("label.decks"), self._decks()
+        yield self.says("label.bank"), self._bank()
+        yield self.says("label.pieces_left"), Text(_pieces(scene["bank"]["pieces"]))
+        made, needed_amulets = scene["amulets"]["made"], scene["amulets"]["needed"]
+        amulets = self.says("amulets.made", number=made, needed=needed_amulets)
+        yield self.says("label.amulets"), Text(amulets)
 
-def _sections(sight: _Sight) -> Iterator[RenderableType]:
-    yield _heading(sight.game)
-    yield _facts(_table(sight))
-    yield _facts((_seat(sight, seat), _tableau(sight, seat)) for seat in sight.seats)
-    yield _players(sight)
-    if sight.viewer is not None:
-        yield _facts(_own(sight))
-    if sight.game.is_over:
-        yield _result(sight.game)
-    elif sight.viewer == sight.game.player:
-        yield _facts([("Legal actions", _actions(sight.game))])
+    def _players(self) -> Table:
+        points = "head.card_points" if self.scene["dragons_score"] else "head.card_points_not_scored"
+        tokens = [self.says(f"head.{token}") for token in TOKENS]
+        table = _numbers("", self.says("head.hand"), self.says(points), *tokens, self.says("head.crest"))
+        for seat in self.scene["seats"]:
+            table.add_row(
+                self._seat(seat),
+                str(seat["hand_size"]),
+                str(seat["card_points"]),
+                *(str(seat[token]) for token in TOKENS),  # type: ignore[literal-required]
+                NONE if seat["crest"] is None else str(seat["crest"]),
+            )
+        return table
 
+    def _own(self, own: OwnScene) -> Iterator[tuple[str, Text]]:
+        yield self.says("label.your_hand"), _cards(own["hand"])
+        yield self.says("label.your_pieces"), Text(_pieces(own["pieces"]))
+        pearls = self.says("pearls.together", number=own["pearl_points"])
+        yield self.says("label.your_pearls"), Text(pearls)
 
-# -- sections --------------------------------------------------------------------------------------
+    def _result(self, end: EndScene) -> Table:
+        winners = joined(self.language, end["winners"])
+        won = self.says("end.won", number=len(end["winners"]), seats=winners)
+        sources = [self.says(f"source.{source}") for source in end["points"][0]]
+        table = _numbers("", *sources, self.says("head.points"))
+        table.title, table.title_justify = won, "left"
+        for seat, (points, score) in enumerate(zip(end["points"], end["scores"], strict=True)):
+            table.add_row(self.says("seat.name", seat=seat), *map(str, points.values()), str(score))
+        return table
 
+    # -- what the rows say -------------------------------------------------------------------------
 
-def _heading(game: Game) -> Text:
-    kind = f"{game.ruleset.name}, {game.num_players} players"
-    if game.end is not None:
-        turns = count_words(game.turns, "turn")
-        return Text(f"The game is over after {turns}: {END_WORDS[game.end]} ({kind})")
-    turn = f"Turn {game.turns + 1}, seat {game.state['active']} is active"
-    return Text(f"{turn}. Step {game.step}: seat {game.player} decides ({kind})")
+    def _spell(self) -> Text:
+        shown = self.scene["spell"]
+        number, colour, prize = shown["number"], shown["colour"], shown["prize"]
+        spell = Text(f"{NONE if number is None else number} ")
+        spell.append(NONE if colour is None else self._colour(colour))
+        if prize is None or colour is None:
+            return spell.append(f": {self.says('spell.incomplete')}")
+        return spell.append(f": {prize_words(self.language, prize)}")
 
+    def _turn(self) -> Text:
+        laid = [self.says(f"side.{deck['side']}") for deck in self.scene["decks"] if deck["laid"]]
+        told = [
+            self.says("turn.taken", number=self.scene["taken"]),
+            self.says("turn.paid", number=self.scene["paid"]),
+            self.says("turn.laid", sides=", ".join(laid) or NONE),
+        ]
+        return Text(", ".join(told))
 
-def _table(sight: _Sight) -> Iterator[tuple[str, Text]]:
-    yield "Spell", _spell(sight)
-    if sight["open"].any():
-        yield "Open set", _cards(sight["open"]).append(f" ({sight['needed']} more needed)")
-    if not sight.game.is_over:
-        yield "This turn", _turn(sight)
-    yield "Supply", _supply(sight)
-    yield "Decks", _decks(sight)
-    yield "Bank", _bank(sight)
-    yield "Pieces left", Text(_pieces(sight, sight["bank_pieces"]))
-    yield "Amulets", _amulets(sight)
+    def _supply(self) -> Text:
+        slots = []
+        for slot in self.scene["supply"]:
+            card = slot["card"]
+            slots.append(Text(f"{slot['slot']}: ").append(NONE if card is None else _card(card)))
+        return Text("   ").join(slots)
 
+    def _decks(self) -> Text:
+        decks = self.scene["decks"]
+        return Text(", ".join(f"{self.says('side.' + deck['side'])} {deck['size']}" for deck in decks))
 
-def _players(sight: _Sight) -> Table:
-    scored = "" if sight.ruleset.dragons_score else " (not scored)"
-    tokens = ("pieces", "amulets", "pearls", "crystals", "eggs")
-    table = _numbers("", "hand", f"card points{scored}", *tokens, "crest")
-    for seat in sight.seats:
-        table.add_row(
-            _seat(sight, seat),
-            str(sight.of(seat, "hand_size")),
-            str(sight.of(seat, "dragon_points").sum()),
-            *(str(sight.of(seat, "num_pieces" if token == "pieces" else token)) for token in tokens),
-            _crests(sight, sight.of(seat, "crest")),
-        )
-    return table
+    def _bank(self) -> Text:
+        bank = self.scene["bank"]
+        tokens = {
+            "count.crystal": bank["crystals"],
+            "count.golden_egg": bank["golden_eggs"],
+            "count.dark_dragon": bank["dark_dragons"],
+            "count.pearl": bank["pearls"],
+        }
+        counted = [self.says(token, number=number) for token, number in tokens.items()]
+        crests = " ".join(map(str, bank["crests"])) or NONE
+        return Text(", ".join([*counted, f"{self.says('label.crests')}: {crests}"]))
 
+    def _seat(self, seat: SeatScene) -> str:
+        own = seat["seat"] == self.scene["viewer"]
+        return self.says("seat.you" if own else "seat.name", seat=seat["seat"])
 
-def _own(sight: _Sight) -> Iterator[tuple[str, Text]]:
-    yield "Your hand", _cards(sight["hand"])
-    yield "Your pieces", Text(_pieces(sight, sight["pieces"]))
-    yield "Your pearls", Text(f"{count_words(sight['pearl_points'], 'point')} together")
+    def _tableau(self, seat: SeatScene) -> Text:
+        columns = []
+        for column in seat["columns"]:
+            closed = f" {self.says('word.closed')}" if column["closed"] else ""
+            columns.append(self._colour(column["colour"]).append(f" {column['cards']}{closed}"))
+        return Text(" | ").join(columns) if columns else Text(NONE)
 
-
-def _actions(game: Game) -> Columns:
-    legal = np.flatnonzero(game.legal_mask())
-    return Columns([f"{action} {ACTIONS[action]}" for action in legal], padding=(0, 3))
-
-
-def _result(game: Game) -> Table:
-    winners = " and ".join(str(seat) for seat in game.winners())
-    table = _numbers("", *SOURCES, "points")
-    table.title, table.title_justify = f"End: {game.end}. Won by seat {winners}", "left"
-    for seat, points in enumerate(game.points()):
-        numbers = [*points.values(), sum(points.values())]
-        table.add_row(f"Seat {seat}", *map(str, numbers))
-    return table
-
-
-# -- what the rows say -----------------------------------------------------------------------------
-
-
-def _spell(sight: _Sight) -> Text:
-    left, colour = sight.which("left_top"), sight.which("right_top")
-    number = NONE if left is None else str(left + 1)
-    spell = Text(number + " ").append(NONE if colour is None else _colour(colour))
-    if left is None or colour is None:
-        return spell.append(": not complete, nobody can play")
-    return spell.append(f": {prize_words(sight.ruleset.prizes[number])}")
-
-
-def _turn(sight: _Sight) -> Text:
-    laid = [deck for deck, count in zip(DECKS, sight["laid"], strict=True) if count]
-    return Text(
-        f"{count_words(sight['taken'], 'card')} taken, {count_words(sight['paid'], 'crystal')} paid, "
-        f"laid on: {', '.join(laid) or NONE}"
-    )
-
-
-def _supply(sight: _Sight) -> Text:
-    slots = []
-    for slot, flags in enumerate(sight["supply"]):
-        side, place = divmod(slot, SLOTS_PER_SIDE)
-        if place < sight.ruleset.supply_per_deck:
-            card = _place(flags)
-            slots.append(Text(f"{SIDES[side]}{place}: ").append(NONE if card is None else _card(card)))
-    return Text("   ").join(slots)
-
-
-def _decks(sight: _Sight) -> Text:
-    decks = zip(DECKS, sight["deck_size"], strict=True)
-    return Text(", ".join(f"{deck} {size}" for deck, size in decks))
-
-
-def _bank(sight: _Sight) -> Text:
-    tokens = {
-        "crystal": sight["bank_crystals"],
-        "golden egg": sight["bank_eggs"],
-        "dark dragon": sight["bank_dark_dragons"],
-        "pearl": sight["bank_pearls"],
-    }
-    counted = [count_words(number, token) for token, number in tokens.items()]
-    return Text(", ".join([*counted, f"crests: {_crests(sight, sight['bank_crests'])}"]))
-
-
-def _amulets(sight: _Sight) -> Text:
-    to_end = sight.ruleset.amulets_to_end[str(len(sight.seats))]
-    return Text(f"{sight['amulets'].sum()} complete, the game ends with {to_end}")
-
-
-def _seat(sight: _Sight, seat: int) -> str:
-    return f"Seat {seat} (you)" if seat == sight.viewer else f"Seat {seat}"
-
-
-def _tableau(sight: _Sight, seat: int) -> Text:
-    colours = [colour for flags in sight.of(seat, "column") if (colour := _place(flags)) is not None]
-    cards = sight.of(seat, "column_cards")
-    columns = []
-    for place, colour in enumerate(colours):
-        closed = sight.ruleset.enclosed_columns_close and 0 < place < len(colours) - 1
-        columns.append(_colour(colour).append(f" {cards[colour]}{' closed' if closed else ''}"))
-    return Text(" | ").join(columns) if columns else Text(NONE)
+    def _colour(self, letter: str) -> Text:
+        return Text().append(self.says(f"colour.{colour_key(letter)}"), STYLES[letter])
 
 
 # -- small words -----------------------------------------------------------------------------------
@@ -265,34 +239,23 @@ def _numbers(*names: str) -> Table:
     return table
 
 
-def _place(flags: Counts) -> int | None:
-    """Where the only 1 stands."""
-    return int(flags.argmax()) if flags.any() else None
+def _actions(legal: Iterable[str]) -> Columns:
+    return Columns([f"{ACTION_INDEX[action]} {action}" for action in legal], padding=(0, 3))
 
 
-def _card(card: int) -> Text:
-    name = CARDS[card]
+def _card(name: str) -> Text:
     return Text().append(name, STYLES[name[0]])
 
 
-def _colour(colour: int) -> Text:
-    return Text().append(COLOUR_NAMES[colour], STYLES[COLOURS[colour]])
-
-
-def _cards(counts: Counts) -> Text:
-    """Cards counted by type."""
-    held = [_card(card).append(_times(counts[card])) for card in np.flatnonzero(counts).tolist()]
+def _cards(counts: Mapping[str, int]) -> Text:
+    """Cards with how many there are."""
+    held = [_card(card).append(_times(count)) for card, count in counts.items()]
     return Text(", ").join(held) if held else Text(NONE)
 
 
-def _pieces(sight: _Sight, counts: Counts) -> str:
-    """Amulet pieces counted by rising value."""
-    values = sorted(int(points) for points in sight.ruleset.amulet_pieces)
-    return ", ".join(f"{values[k]}{_times(counts[k])}" for k in np.flatnonzero(counts)) or NONE
-
-
-def _crests(sight: _Sight, flags: Counts) -> str:
-    return " ".join(str(sight.ruleset.crests[k]) for k in np.flatnonzero(flags)) or NONE
+def _pieces(counts: Iterable[ValueCount]) -> str:
+    """Amulet pieces with how many there are."""
+    return ", ".join(f"{value['points']}{_times(value['count'])}" for value in counts) or NONE
 
 
 def _times(count: int) -> str:

@@ -175,8 +175,10 @@ def test_the_end(name: str, words: str) -> None:
         game = play(Game.new(3, VARIATIONS[name], seed), random.Random(seed))
         text = board(game)
         assert words in text.splitlines()[0]
-        winners = " and ".join(str(seat) for seat in game.winners())
-        assert f"End: {game.end}. Won by seat {winners}\n" in text
+        seats = "seat" if len(game.winners()) == 1 else "seats"
+        *others, last = map(str, game.winners())
+        winners = f"{', '.join(others)} and {last}" if others else last
+        assert f"\nWon by {seats} {winners}\n" in text
         for seat, points in enumerate(game.points()):
             numbers = rows(text)[f"Seat {seat}"][-7:]
             assert [int(number) for number in numbers] == [*points.values(), game.scores()[seat]]
@@ -188,7 +190,7 @@ def test_all_who_win_are_named() -> None:
     game = play(Game.new(2, VARIATIONS["no prizes"], 1), random.Random(1))
     game.state["dragon_points"] = game.state["column_cards"] = 0
     game.state["eggs"] = game.state["crystals"] = 0
-    assert "Won by seat 0 and 1" in board(game)
+    assert "Won by seats 0 and 1" in board(game)
 
 
 # -- what is not shown -----------------------------------------------------------------------------
