@@ -1,4 +1,7 @@
-"""`python -m training CONFIG [key=value ...]`: train as a configuration says."""
+"""`python -m training CONFIG [key=value ...]`: train as a configuration says.
+
+`python -m training --resume FOLDER` goes on with a run that was stopped.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         description="Train a policy, save it and compare it with the baselines.",
         epilog="example: python -m training configs/quickstart.yaml ppo.decisions=200000 seed=1",
     )
-    parser.add_argument("config", help="a YAML file, like configs/quickstart.yaml")
+    parser.add_argument("config", nargs="?", help="a YAML file, like configs/quickstart.yaml")
     parser.add_argument(
         "overrides",
         nargs="*",
         metavar="key=value",
         help="change a setting; those of a section are written section.key",
     )
+    parser.add_argument(
+        "--resume",
+        metavar="FOLDER",
+        help="go on with the run of that folder from its last checkpoint, with its own settings",
+    )
     args = parser.parse_args(argv)
+    if (args.config is None) == (args.resume is None):
+        parser.error("give either a configuration or --resume FOLDER")
     try:
-        _train(args.config, args.overrides)
+        _train(args.config, args.overrides, args.resume)
     except GardieniiError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -38,15 +48,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _train(path: str, overrides: Sequence[str]) -> None:
+def _train(path: str | None, overrides: Sequence[str], folder: str | None) -> None:
     # Read when torch is loaded: its threads then wait without spinning, better where cores are shared.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from training.config import load_config
-        from training.run import run
+        from training.run import resume, run
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"training ({error.name})", "train") from error
-    run(load_config(path, overrides))
+    if folder is not None:
+        resume(folder)
+    elif path is not None:
+        run(load_config(path, overrides))
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:

@@ -9,12 +9,14 @@ Game i with seed `seed + i` takes the same course as the single-agent environmen
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from gardienii_env.agents import Agent
 from gardienii_env.envs.batch import check_actions, check_num_envs
 from gardienii_env.envs.learner import LearnerTable, Opponents
 from gardienii_env.envs.outcome import Reward
@@ -172,3 +174,10 @@ class GardieniiVecEnv(VecEnv):
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on: names, or Agent objects."""
         self.table.set_opponents(opponents)
+
+    def draw_opponents(self, agents: Sequence[Agent | str], weights: Sequence[float]) -> None:
+        """Draw the opponents of every episode from now on; see `LearnerTable.draw_opponents`.
+
+        The infos of an episode's end then have `opponents`, their names, clockwise from the learner.
+        """
+        self.table.draw_opponents(agents, weights)
