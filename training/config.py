@@ -152,6 +152,7 @@ class Config(Section):
     folder: str = "runs"  # where run folders are made
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
     threads: Count = 2  # of torch
+    start_from: str | None = None  # model.zip of a run with the same network, in place of the warm start
     env: EnvConfig = EnvConfig()
     network: NetworkConfig = NetworkConfig()
     selfplay: SelfPlayConfig = SelfPlayConfig()

@@ -13,7 +13,7 @@ from gardienii_env.words import count_words
 from training.config import Config
 from training.progress import progress
 
-__all__ = ["Figures", "evaluation_table", "play_matches"]
+__all__ = ["Figures", "evaluation_table", "play_match", "play_matches"]
 
 Figures = dict[str, Any]
 """Of one match: `opponent`, `games`, `win_share` with `low` and `high`, its 95 % interval; `margin`
@@ -22,14 +22,21 @@ likewise. Plain data."""
 
 def play_matches(policy: Agent, config: Config, deals: int, quiet: bool = False) -> list[Figures]:
     """The policy against each baseline, which has all other seats; with bars, unless it is quiet."""
-    players, ruleset = config.env.num_players, Ruleset.get(config.env.ruleset)
-    found = []
-    for name in config.evaluation.baselines:
-        agents = [policy, *[make_agent(name)] * (players - 1)]
-        with progress(deals * players, f"playing {name}", "games", quiet=quiet) as bar:
-            result = duplicate_match(agents, ruleset, deals, config.evaluation.seed, progress=bar.update)
-        found.append(_figures(name, result))
-    return found
+    players, ruleset, seed = config.env.num_players, Ruleset.get(config.env.ruleset), config.evaluation.seed
+    return [
+        play_match(policy, name, ruleset, players, deals, seed, quiet)
+        for name in config.evaluation.baselines
+    ]
+
+
+def play_match(
+    policy: Agent, opponent: str, ruleset: Ruleset, players: int, deals: int, seed: int, quiet: bool = False
+) -> Figures:
+    """The policy against others of one kind."""
+    agents = [policy, *[make_agent(opponent)] * (players - 1)]
+    with progress(deals * players, f"playing {opponent}", "games", quiet=quiet) as bar:
+        result = duplicate_match(agents, ruleset, deals, seed, progress=bar.update)
+    return _figures(opponent, result)
 
 
 def _figures(name: str, result: MatchResult) -> Figures:

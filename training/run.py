@@ -13,11 +13,13 @@ from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
 import yaml
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.save_util import load_from_zip_file
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 
 from gardienii_env import __version__
@@ -33,6 +35,7 @@ from training.imitation import warm_start
 from training.log import Log
 from training.matches import Figures, evaluation_table, play_matches
 from training.network import ACTIVATIONS, export, layers_of
+from training.plots import plot_run
 from training.pool import Pool
 from training.ppo import PPO
 from training.progress import Outcomes, progress
@@ -97,6 +100,7 @@ def _train(one: Run) -> None:
     (folder / "evaluation.txt").write_text(text + "\n", encoding="utf-8")
     (folder / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     one.export("policy.onnx", figures)
+    plot_run(folder)
     print(text)
     print(f"Total: {one.seconds():.0f} s. Learning curves: tensorboard --logdir {folder}")
 
@@ -143,7 +147,9 @@ class Run:
     def learn(self, log: Log) -> None:
         """Warm start, then PPO to the end. A signal to stop lets the update come to its end first."""
         config = self.config
-        if not self._warm and config.imitation.decisions:
+        if not self._warm and config.start_from is not None:
+            _load_weights(self.model, config.start_from)
+        elif not self._warm and config.imitation.decisions:
             warm_start(self.model.policy, config, seed=config.seed)
         self._warm = True
         total = config.rollouts * config.rollout_decisions
@@ -296,6 +302,16 @@ def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
     )
     model.set_logger(Logger(folder=None, output_formats=[]))
     return model
+
+
+def _load_weights(model: PPO, path: str) -> None:
+    """Let the networks be those of a saved model; its pickles are not read."""
+    try:
+        _, parameters, _ = load_from_zip_file(path, load_data=False, device="cpu")
+        model.policy.load_state_dict(parameters["policy"])
+    except (OSError, ValueError, KeyError, RuntimeError, BadZipFile) as error:
+        reason = " ".join(str(error).split())
+        raise OptionError(f"start_from: {path} does not fit: {reason}") from None
 
 
 def _falling(rate: float, rollouts: int) -> LinearSchedule:
