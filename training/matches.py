@@ -22,7 +22,11 @@ likewise. Plain data."""
 
 def play_matches(policy: Agent, config: Config, deals: int, quiet: bool = False) -> list[Figures]:
     """The policy against each baseline, which has all other seats; with bars, unless it is quiet."""
-    players, ruleset, seed = config.env.num_players, Ruleset.get(config.env.ruleset), config.evaluation.seed
+    players, ruleset, seed = (
+        config.env.num_players,
+        Ruleset.get(config.env.ruleset),
+        config.evaluation.seed,
+    )
     return [
         play_match(policy, name, ruleset, players, deals, seed, quiet)
         for name in config.evaluation.baselines
@@ -30,7 +34,13 @@ def play_matches(policy: Agent, config: Config, deals: int, quiet: bool = False)
 
 
 def play_match(
-    policy: Agent, opponent: str, ruleset: Ruleset, players: int, deals: int, seed: int, quiet: bool = False
+    policy: Agent,
+    opponent: str,
+    ruleset: Ruleset,
+    players: int,
+    deals: int,
+    seed: int,
+    quiet: bool = False,
 ) -> Figures:
     """The policy against others of one kind."""
     agents = [policy, *[make_agent(opponent)] * (players - 1)]

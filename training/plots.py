@@ -61,7 +61,8 @@ def compare_runs(folders: Sequence[Path], path: Path) -> Path:
         panels = figure.subplots(1, len(opponents), squeeze=False)[0]
         for at, opponent in zip(panels, opponents, strict=True):
             some = {
-                name: [row for row in rows if row["opponent"] == opponent] for name, rows in found.items()
+                name: [row for row in rows if row["opponent"] == opponent]
+                for name, rows in found.items()
             }
             _evaluations(at, some)
             at.set_title(f"win share against {opponent}")
@@ -76,7 +77,8 @@ def _evaluations(axes: Axes, runs: Mapping[str, Rows]) -> None:
             some = [row for row in rows if row["opponent"] == opponent]
             x = [int(row["decisions"]) / MILLION for row in some]
             mean, low, high = (
-                [float(row[key]) for row in some] for key in ("win_share", "win_share_low", "win_share_high")
+                [float(row[key]) for row in some]
+                for key in ("win_share", "win_share_low", "win_share_high")
             )
             (line,) = axes.plot(x, mean, label=run or opponent)
             axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -35,17 +35,15 @@ class _Batch:
 
 
 @dataclass
-class _Sums:
+class _Figures:
     """What is logged of an update: means over its batches."""
 
-    batches: int = 0
-    values: dict[str, float] = field(default_factory=dict)
+    values: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, **values: torch.Tensor) -> None:
         """Let the figures of one batch count."""
-        self.batches += 1
         for name, value in values.items():
-            self.values[name] = self.values.get(name, 0.0) + float(value.detach())
+            self.values.setdefault(name, []).append(float(value.detach()))
 
 
 class PPO(MaskablePPO):
@@ -62,18 +60,18 @@ class PPO(MaskablePPO):
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         clip = float(self.clip_range(self._current_progress_remaining))
-        batch, sums = self._batch(), _Sums()
+        batch, figures = self._batch(), _Figures()
         decisions, go_on = len(batch.actions), True
         for _ in range(self.n_epochs):
             for rows in torch.randperm(decisions).split(self.batch_size):
-                go_on = self._learn_from(batch.rows(rows), clip, sums)
+                go_on = self._learn_from(batch.rows(rows), clip, figures)
                 if not go_on:
                     break
             self._n_updates += 1
             if not go_on:
                 break
-        for name, total in sums.values.items():
-            self.logger.record(f"train/{name}", total / sums.batches)
+        for name, values in figures.values.items():
+            self.logger.record(f"train/{name}", float(np.mean(values)))
         buffer = self.rollout_buffer
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
         self.logger.record("train/explained_variance", float(explained))
@@ -94,15 +92,15 @@ class PPO(MaskablePPO):
             flat(buffer.returns),
         )
 
-    def _learn_from(self, batch: _Batch, clip: float, sums: _Sums) -> bool:
+    def _learn_from(self, batch: _Batch, clip: float, figures: _Figures) -> bool:
         """One step; False, without the step, where the policy has moved too far."""
         policy = self.policy
         values = policy.value_net(policy.mlp_extractor.forward_critic(batch.observations)).flatten()
         value_loss = mse_loss(values, batch.returns)
         loss = self.vf_coef * value_loss
-        sums.add(value_loss=value_loss)
+        figures.add(value_loss=value_loss)
         if self.learn_policy:
-            policy_loss, kl = self._policy_loss(batch, clip, sums)
+            policy_loss, kl = self._policy_loss(batch, clip, figures)
             if self.target_kl is not None and kl > 1.5 * self.target_kl:
                 return False
             loss = loss + policy_loss
@@ -112,7 +110,7 @@ class PPO(MaskablePPO):
         policy.optimizer.step()
         return True
 
-    def _policy_loss(self, batch: _Batch, clip: float, sums: _Sums) -> tuple[torch.Tensor, float]:
+    def _policy_loss(self, batch: _Batch, clip: float, figures: _Figures) -> tuple[torch.Tensor, float]:
         """The clipped surrogate loss, less what entropy is worth; and the KL divergence so far."""
         policy = self.policy
         logits = policy.action_net(policy.mlp_extractor.forward_actor(batch.observations))
@@ -127,5 +125,5 @@ class PPO(MaskablePPO):
         with torch.no_grad():
             kl = (ratio - 1 - log_ratio).mean()
             far = ((ratio - 1).abs() > clip).float().mean()
-        sums.add(policy_loss=surrogate, entropy=entropy, approx_kl=kl, clip_fraction=far)
+        figures.add(policy_loss=surrogate, entropy=entropy, approx_kl=kl, clip_fraction=far)
         return surrogate - self.ent_coef * entropy, float(kl)

@@ -62,7 +62,9 @@ def publish(path: Path, deals: int, slow_deals: int) -> Path:
     name = _shipped_name(manifest.ruleset)
     data = path.read_bytes()
     if len(data) > LARGEST:
-        raise OptionError(f"{path} has {len(data):,} bytes; a policy that ships has at most {LARGEST:,}.")
+        raise OptionError(
+            f"{path} has {len(data):,} bytes; a policy that ships has at most {LARGEST:,}."
+        )
     played = [(opponent, deals) for opponent in FAST]
     played += [(opponent, slow_deals) for opponent in SLOW if slow_deals]
     figures: list[Figures] = [

@@ -26,7 +26,9 @@ def policies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("ruleset", "players"), [("gardienii", 2), ("gardienii", 3), ("dragonkeepers", 2)])
+@pytest.mark.parametrize(
+    ("ruleset", "players"), [("gardienii", 2), ("gardienii", 3), ("dragonkeepers", 2)]
+)
 def test_it_plays_the_policy_of_the_game(policies: Path, ruleset: str, players: int) -> None:
     agent, network = make_agent("best"), NetworkAgent(policies / f"{ruleset}-{players}.onnx")
     for seed in range(3):
