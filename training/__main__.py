@@ -1,6 +1,6 @@
 """`python -m training CONFIG [key=value ...]`: train as a configuration says.
 
-`python -m training --resume FOLDER` goes on with a run that was stopped.
+`python -m training --resume FOLDER [key=value ...]` goes on with a run that was stopped.
 """
 
 from __future__ import annotations
@@ -32,15 +32,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--resume",
         metavar="FOLDER",
-        help="go on with the run of that folder from its last checkpoint, with its own settings",
+        help="go on with the run of that folder from its last checkpoint; settings may be changed "
+        "that do not change what is learned on (ppo.decisions, selfplay, evaluation ...)",
     )
     args = parser.parse_args(argv)
-    if (args.config is None) == (args.resume is None):
+    path, overrides = args.config, args.overrides
+    if args.resume is not None and path is not None and "=" in path:
+        path, overrides = None, [path, *overrides]
+    if (path is None) == (args.resume is None):
         parser.error("give either a configuration or --resume FOLDER")
     try:
-        _train(args.config, args.overrides, args.resume)
+        _train(path, overrides, args.resume)
     except GardieniiError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:  # a full disk, most likely
+        print(
+            f"error: {error.filename or 'a file of the run'}: {error.strerror}. Checkpoints that were "
+            "written are kept: once that is repaired, go on with --resume FOLDER.",
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
@@ -57,7 +68,7 @@ def _train(path: str | None, overrides: Sequence[str], folder: str | None) -> No
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"training ({error.name})", "train") from error
     if folder is not None:
-        resume(folder)
+        resume(folder, overrides)
     elif path is not None:
         run(load_config(path, overrides))
 

@@ -14,9 +14,9 @@ __all__ = ["card", "page"]
 
 HEAD = """# Policies that ship
 
-The agent `best` plays the policy of this list that is for the game's ruleset and number of players; another
-game is refused. They are ONNX files in `gardienii_env/agents/policies`, played like any `network:FILE.onnx`: the
-legal action with the highest logit, and no search. They run no code when they are loaded.
+The agent `best` plays the policy of this list that is for the game's ruleset and number of players;
+another game is refused. They are ONNX files in `gardienii_env/agents/policies`, played like any
+`network:FILE.onnx`: the legal action with the highest logit, and no search. Loading one runs no code.
 
 ```bash
 gardienii evaluate --agents best,planner --deals 1000
@@ -25,9 +25,10 @@ gardienii evaluate --agents best,planner --deals 1000
 This page is written by `python -m training.publish`, from the figures in the files' own manifests.
 """
 
-LIMITS = """**Use and limits.** An opponent, a baseline and a start for research. It knows the cards that its
-view shows, nothing else, and plays only games of this ruleset and number of players. It always plays the same
-in the same position, so who learns against it alone may find ways to beat it (`configs/best_response.yaml`)."""
+LIMITS = """**Use and limits.** An opponent, a baseline and a start for research. It knows what its view
+shows, nothing else, and plays only games of this ruleset and number of players. It always plays the same
+in the same position, so who learns against it alone may find ways to beat it; how far that goes is what
+`configs/best_response.yaml` finds out."""
 
 
 def page(policies: Sequence[Path]) -> str:

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code: 0, or 2 for folders that hold no runs."""
     parser = argparse.ArgumentParser(
         prog="python -m training.compare",
-        description="Compare runs: their last evaluations, what differs in their settings, their curves.",
+        description="Compare runs: their last evaluations, what differs in the settings, curves.",
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the folder of a run")
     parser.add_argument("--out", type=Path, metavar="FILE.png", help="where to draw the curves")

@@ -59,8 +59,18 @@ class Pool:
 
     def __post_init__(self) -> None:
         self._latest: Snapshot | None = None
-        self._others = {name: make_agent(name) for name, w in self.settings.agents.items() if w > 0}
+        self._others = self._agents()
         self._rng = np.random.default_rng(self.seed)
+
+    def _agents(self) -> dict[str, Agent]:
+        """The opponents that are no snapshots."""
+        return {name: make_agent(name) for name, weight in self.settings.agents.items() if weight > 0}
+
+    def change(self, settings: SelfPlayConfig) -> None:
+        """Have other settings, which count when opponents are drawn from the pool the next time."""
+        if settings != self.settings:
+            self.settings = settings
+            self._others = self._agents()
 
     def follow(self, update: int, layers: Layers, games: GardieniiVecEnv) -> None:
         """Tell what the policy is before rollout number `update`, 0 for the first; seats opponents."""
@@ -77,11 +87,14 @@ class Pool:
 
     def count(self, opponents: Iterable[str], won: float) -> None:
         """Note a game that is over: the learner's opponents, and its share of the win."""
-        names = set(opponents)
-        if any(snapshot.name in names for snapshot in self.snapshots):
-            names.add(PAST)
-        for name in names:
+        kept = {snapshot.name for snapshot in self.snapshots}
+        names = {PAST if self._is_snapshot(name) else name for name in opponents}
+        for name in names | kept.intersection(opponents):
             self._average(name).add(won)
+
+    def _is_snapshot(self, name: str) -> bool:
+        """Whether an opponent is, or was, one of the pool."""
+        return name != LATEST and name not in self._others
 
     def groups(self) -> dict[str, float]:
         """The learner's win share against the latest, past ones together, and the others."""

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def publish(path: Path, deals: int, slow_deals: int) -> Path:
     """Compare a policy with the baselines and put it into the package; returns where it is there.
 
-    OptionError if its ruleset is none that ships or the file is too large; AgentError if it is no policy.
+    OptionError if its ruleset does not ship or the file is too large; AgentError if it is no policy.
     """
     agent = NetworkAgent(path)
     agent.name = path.stem

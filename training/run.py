@@ -7,7 +7,7 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,7 @@ from gardienii_env import __version__
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
 from gardienii_env.envs.sb3 import GardieniiVecEnv
-from gardienii_env.errors import OptionError
+from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
 from training.config import Config, load_config
@@ -58,21 +58,41 @@ def run(config: Config) -> Path:
     return folder
 
 
-def resume(folder: str | Path) -> Path:
+def resume(folder: str | Path, overrides: Sequence[str] = ()) -> Path:
     """Go on with a run from its last checkpoint that is whole; OptionError if the folder holds no run.
 
-    Without a checkpoint it begins anew, in the same folder.
+    Without a checkpoint it begins anew, in the same folder. Settings may be changed by `key=value` texts
+    as long as the games and the networks stay what they are; OptionError for others.
     """
     folder = Path(folder)
-    if not (folder / "config.yaml").is_file():
+    settings = folder / "config.yaml"
+    if not settings.is_file():
         raise OptionError(f"--resume: {folder} is not the folder of a run: it has no config.yaml.")
-    one = Run(load_config(folder / "config.yaml"), folder)
+    before, config = load_config(settings), load_config(settings, overrides)
+    for key, old, new in _kept(before, config):
+        if old != new:
+            raise OptionError(
+                f"{key}: a run that goes on keeps its {shown(old)}; it cannot be {shown(new)}."
+            )
+    if config != before:
+        settings.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), "utf-8")
+    one = Run(config, folder)
     content = _last_checkpoint(folder)
     if content is not None:
         one.restore(content)
     print(f"Going on with {one.config.name!r} in {folder} after update {one.update}", flush=True)
     _train(one)
     return folder
+
+
+def _kept(before: Config, config: Config) -> Iterator[tuple[str, Any, Any]]:
+    """What a run has to keep when it goes on: the key, the value before, the value now."""
+    for name in type(config.env).model_fields:
+        if name not in ("payoff", "opponents"):
+            yield f"env.{name}", getattr(before.env, name), getattr(config.env, name)
+    yield "network", before.network, config.network
+    yield "ppo.n_steps", before.ppo.n_steps, config.ppo.n_steps
+    yield "selfplay", before.selfplay.wanted, config.selfplay.wanted
 
 
 def _last_checkpoint(folder: Path) -> dict[str, Any] | None:
@@ -150,7 +170,12 @@ class Run:
         if not self._warm and config.start_from is not None:
             _load_weights(self.model, config.start_from)
         elif not self._warm and config.imitation.decisions:
-            warm_start(self.model.policy, config, seed=config.seed)
+            found = warm_start(self.model.policy, config, seed=config.seed)
+            print(
+                f"Imitation: the same action as {config.imitation.agent} in {found.agreement:.1%} of "
+                f"decisions, {found.explained:.0%} of the returns' variance explained.",
+                flush=True,
+            )
         self._warm = True
         total = config.rollouts * config.rollout_decisions
         if self.decisions >= total:
@@ -204,7 +229,10 @@ class Run:
             mean = float(np.mean([row["win_share"] for row in figures]))
             if mean > self.best:
                 self.best = mean
-                self.export("best.onnx", figures)
+                try:
+                    self.export("best.onnx", figures)
+                except OptionError as error:
+                    print(f"warning: {error} Learning goes on.", file=sys.stderr)
         if last or self.update % self.config.checkpoint.every == 0:
             self.checkpoint()
 
@@ -272,6 +300,8 @@ class Run:
         for name, value in content["model"].items():
             setattr(model, name, value)
         self.pool = self.outcomes.pool = content["pool"]
+        if self.pool is not None:
+            self.pool.change(self.config.selfplay)
         self.outcomes.wins, self.outcomes.scores, self.outcomes.payoffs = content["outcomes"]
         torch.set_rng_state(content["torch"])
 
