@@ -106,7 +106,8 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = ["| opponents | games | win share | 95 % interval | margin in points |"]
     lines.append("| --- | ---: | ---: | ---: | ---: |")
     for row in rows:
-        interval = f"{row['win_share_low']:.3f} to {row['win_share_high']:.3f}"
+        low, high = row["win_share_low"], row["win_share_high"]
+        interval = "-" if low is None else f"{low:.3f} to {high:.3f}"
         lines.append(
             f"| `{row['opponent']}` | {row['games']:,} | {row['win_share']:.3f} | {interval} | "
             f"{row['margin']:+.1f} |"

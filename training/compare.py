@@ -94,8 +94,10 @@ def _last(folder: Path) -> dict[str, str]:
     """The win share of the last evaluation against each opponent."""
     shares = {}
     for row in read_csv(folder / "evaluations.csv"):
-        half = (float(row["win_share_high"]) - float(row["win_share_low"])) / 2
-        shares[row["opponent"]] = f"{float(row['win_share']):.3f} ± {half:.3f}"
+        share = f"{float(row['win_share']):.3f}"
+        if row["win_share_low"]:
+            share += f" ± {(float(row['win_share_high']) - float(row['win_share_low'])) / 2:.3f}"
+        shares[row["opponent"]] = share
     return shares
 
 

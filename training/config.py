@@ -15,7 +15,6 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gardienii_env.agents import make_agent, make_agents
-from gardienii_env.envs.outcome import Reward
 from gardienii_env.errors import GardieniiError, OptionError, one_of, shown
 from gardienii_env.observation import View
 from gardienii_env.rules.ruleset import Ruleset
@@ -26,6 +25,9 @@ Count = Annotated[int, Field(ge=1, strict=True)]
 Whole = Annotated[int, Field(ge=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
+TrainingReward = Literal["payoff", "margin", "lead", "points"]
+"""Those of the environments (points / 50), and `lead`: the margin, paid whenever it changes."""
+
 Weight = Annotated[float, Field(ge=0)]
 
 
@@ -60,7 +62,7 @@ class EnvConfig(Section):
     num_players: Annotated[int, Field(ge=2, le=4, strict=True)] = 2
     ruleset: str = "gardienii"  # a shipped name or a file
     view: View = "table"
-    reward: Reward = "margin"  # points: what is earned, / 50, when it is earned
+    reward: TrainingReward = "lead"
     payoff: PayoffConfig = PayoffConfig()
     opponents: str = "greedy"  # names of agents, with commas; one for all. Not used in self-play
     num_envs: Count = 256  # games side by side

@@ -19,20 +19,20 @@ class TrainingGames(GardieniiVecEnv):
 
     Attributes:
         payoff_share: how much of the reward is the payoff in place of `env.reward`, from 0 to 1.
-        seconds: spent in here since it was last set to 0, opponents included.
     """
 
     def __init__(self, config: Config) -> None:
         env = config.env
         self.payoff_share = env.payoff.first
         self._scale = 1 / MARGIN_UNIT if env.reward == "points" else 1.0
+        self._lead = np.zeros(env.num_envs) if env.reward == "lead" else None  # what was paid so far
         super().__init__(
             env.num_envs,
             opponents="random" if config.selfplay.wanted else env.opponents,
             num_players=env.num_players,
             ruleset=env.ruleset,
             view=env.view,
-            reward=env.reward,
+            reward="margin" if env.reward == "lead" else env.reward,
             seed=config.seed,
         )
 
@@ -40,6 +40,10 @@ class TrainingGames(GardieniiVecEnv):
         """See the base class."""
         observations, rewards, dones, infos = super().step_wait()
         share = self.payoff_share
+        if self._lead is not None:
+            now = np.where(dones, rewards, self.leads() / MARGIN_UNIT)
+            rewards = (now - self._lead).astype(np.float32)
+            self._lead = np.where(dones, 0.0, now)
         rewards *= np.float32(self._scale * (1 - share))
         if share:
             for i in np.flatnonzero(dones):

@@ -20,7 +20,8 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from tqdm import tqdm
 
 from gardienii_env.agents import Agent, make_agent, new_streams
-from gardienii_env.envs.outcome import MARGIN_UNIT, final_rewards
+from gardienii_env.envs.outcome import MARGIN_UNIT, Reward, final_rewards
+from gardienii_env.envs.sb3 import write_leads
 from gardienii_env.observation import layout, observation_arrays, observe_all
 from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
@@ -121,11 +122,13 @@ class Watching:
         self, games: npt.NDArray[np.int64], seats: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float64]:
         """What the deciding seats have been paid so far."""
-        if self.config.env.reward != "points":
-            return np.zeros(games.size)
-        batch, unit = self.batch, MARGIN_UNIT / (1 - self.config.env.payoff.first)
-        pairs = zip(games.tolist(), seats.tolist(), strict=True)
-        return np.array([scoring.scores(batch.rules, batch.states, i)[s] / unit for i, s in pairs])
+        paid, batch = np.zeros(games.size), self.batch
+        if self.config.env.reward == "lead":
+            write_leads(batch.rules, batch.states, games, seats, paid)
+        elif self.config.env.reward == "points":
+            pairs = zip(games.tolist(), seats.tolist(), strict=True)
+            paid[:] = [scoring.scores(batch.rules, batch.states, i)[s] for i, s in pairs]
+        return paid * (1 - self.config.env.payoff.first) / MARGIN_UNIT
 
     def _final_rewards(self) -> npt.NDArray[np.float64]:
         """What every seat was paid in all, by game: as the training's games pay at its start."""
@@ -135,7 +138,8 @@ class Watching:
             rewards = np.array([scoring.scores(batch.rules, batch.states, i) for i in range(len(batch))])
             rewards = rewards / MARGIN_UNIT
         else:
-            rewards = np.array([final_rewards(batch, i, env.reward) for i in range(len(batch))])
+            reward: Reward = "payoff" if env.reward == "payoff" else "margin"
+            rewards = np.array([final_rewards(batch, i, reward) for i in range(len(batch))])
         return (1 - env.payoff.first) * rewards + env.payoff.first * payoffs
 
 

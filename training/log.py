@@ -7,12 +7,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
 __all__ = ["CsvLog", "Log", "read_csv"]
 
-Value = float | int | str
+Value = float | int | str | None
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -77,20 +78,20 @@ class Log:
         except OSError as error:
             self._tell(error)
 
-    def evaluation(self, update: int, decisions: int, rows: list[dict[str, Value]]) -> None:
+    def evaluation(self, update: int, decisions: int, rows: list[dict[str, Any]]) -> None:
         """Write the figures of an evaluation, a row for each baseline."""
         try:
             for row in rows:
                 self._evaluations.write({"update": update, "decisions": decisions, **row})
-            shares = {f"evaluation/{row['opponent']}": float(row["win_share"]) for row in rows}
+            shares = {f"evaluation/{row['opponent']}": row["win_share"] for row in rows}
             self._to_board(decisions, shares)
         except OSError as error:
             self._tell(error)
 
     def _to_board(self, decisions: int, figures: Mapping[str, float]) -> None:
         for name, value in figures.items():
-            self._board.add_scalar(name, value, decisions)  # type: ignore[no-untyped-call]
-        self._board.flush()  # type: ignore[no-untyped-call]
+            self._board.add_scalar(name, value, decisions)
+        self._board.flush()
 
     def _tell(self, error: OSError) -> None:
         if not self._failed:
@@ -107,6 +108,6 @@ class Log:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._board.close()  # type: ignore[no-untyped-call]
+            self._board.close()
         except OSError as fault:
             self._tell(fault)

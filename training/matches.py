@@ -17,7 +17,7 @@ __all__ = ["Figures", "evaluation_table", "play_match", "play_matches"]
 
 Figures = dict[str, Any]
 """Of one match: `opponent`, `games`, `win_share` with `low` and `high`, its 95 % interval; `margin`
-likewise. Plain data."""
+likewise. Plain data for JSON."""
 
 
 def play_matches(policy: Agent, config: Config, deals: int, quiet: bool = False) -> list[Figures]:
@@ -60,7 +60,9 @@ def _figures(name: str, result: MatchResult) -> Figures:
 
 
 def _estimate(name: str, found: Estimate) -> Figures:
-    return {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
+    """A mean and its interval; None where one deal alone gives none."""
+    ends = [None if isnan(end) else end for end in (found.low, found.high)]
+    return {name: found.mean, f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
 def evaluation_table(config: Config, figures: list[Figures], deals: int) -> str:
@@ -83,6 +85,5 @@ def evaluation_table(config: Config, figures: list[Figures], deals: int) -> str:
 
 
 def _cells(row: Figures, name: str, form: str) -> tuple[str, str]:
-    """A mean and its interval, which one deal alone does not give."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return f"{row[name]:{form}}", "-" if isnan(low) else f"{low:{form}} to {high:{form}}"
+    return f"{row[name]:{form}}", "-" if low is None else f"{low:{form}} to {high:{form}}"

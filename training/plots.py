@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ Rows = Sequence[Mapping[str, str]]
 
 MILLION = 1e6
 DPI = 110
-SETTINGS = {"font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "text.parse_math": False}
+SETTINGS: Any = {"font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "text.parse_math": False}
 
 
 def plot_run(folder: Path) -> Path:
@@ -77,7 +78,7 @@ def _evaluations(axes: Axes, runs: Mapping[str, Rows]) -> None:
             some = [row for row in rows if row["opponent"] == opponent]
             x = [int(row["decisions"]) / MILLION for row in some]
             mean, low, high = (
-                [float(row[key]) for row in some]
+                [float(row[key] or "nan") for row in some]
                 for key in ("win_share", "win_share_low", "win_share_high")
             )
             (line,) = axes.plot(x, mean, label=run or opponent)

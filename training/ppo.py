@@ -59,11 +59,11 @@ class PPO(MaskablePPO):
         """Learn from the rollout buffer, as MaskablePPO does without clipping of values."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
-        clip = float(self.clip_range(self._current_progress_remaining))
+        clip = float(self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
         batch, figures = self._batch(), _Figures()
         decisions, go_on = len(batch.actions), True
         for _ in range(self.n_epochs):
-            for rows in torch.randperm(decisions).split(self.batch_size):
+            for rows in torch.split(torch.randperm(decisions), self.batch_size):
                 go_on = self._learn_from(batch.rows(rows), clip, figures)
                 if not go_on:
                     break
@@ -105,7 +105,7 @@ class PPO(MaskablePPO):
                 return False
             loss = loss + policy_loss
         policy.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(policy.parameters(), self.max_grad_norm)
         policy.optimizer.step()
         return True

@@ -202,7 +202,7 @@ class Run:
         if self.pool is not None:
             layers = layers_of(model.policy, self.config.network.activation)
             self.pool.follow(self.update, layers, self.games)
-        model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+        model.collect_rollouts(self.games, callback, model.rollout_buffer, model.n_steps)
         played = time.perf_counter()
         model._update_current_progress_remaining(model.num_timesteps, total)
         model.train()
@@ -275,8 +275,10 @@ class Run:
     def capture(self) -> dict[str, Any]:
         """All that a run goes on from."""
         model = self.model
-        names = ("num_timesteps", "_n_updates", "_last_obs", "_last_episode_starts")
-        names += ("ep_info_buffer", "ep_success_buffer")
+        names = (
+            *("num_timesteps", "_n_updates", "_last_obs", "_last_episode_starts"),
+            *("ep_info_buffer", "ep_success_buffer"),
+        )
         return {
             "update": self.update,
             "best": self.best,
@@ -338,7 +340,8 @@ def _load_weights(model: PPO, path: str) -> None:
     """Let the networks be those of a saved model; its pickles are not read."""
     try:
         _, parameters, _ = load_from_zip_file(path, load_data=False, device="cpu")
-        model.policy.load_state_dict(parameters["policy"])
+        weights: Any = parameters["policy"]
+        model.policy.load_state_dict(weights)
     except (OSError, ValueError, KeyError, RuntimeError, BadZipFile) as error:
         reason = " ".join(str(error).split())
         raise OptionError(f"start_from: {path} does not fit: {reason}") from None

@@ -66,7 +66,9 @@ def play_demonstrations(config: Config, seed: int) -> Demonstrations:
 
 
 @pytest.mark.parametrize(
-    ("reward", "share"), [("payoff", 0.0), ("margin", 0.0), ("margin", 0.25), ("points", 0.5)]
+    ("reward", "share"),
+    [("payoff", 0.0), ("margin", 0.0), ("margin", 0.25), ("points", 0.5), ("lead", 0.5)],
+,
 )
 @combinations
 def test_demonstrations_are_whole_games_of_the_agent(
@@ -82,14 +84,21 @@ def test_demonstrations_are_whole_games_of_the_agent(
         while game.player is not None:
             action = int(greedy.act(game.batch, np.zeros(1, np.int64), new_streams(1, 1))[0])
             seen = game.observe(game.player, "recall").tobytes()
-            rows.append((game.player, seen, action, game.scores()[game.player]))
+            rows.append((game.player, seen, action, game.scores()))
             game.apply(action)
         for seat, observation, action, had in rows:
             scores = game.scores()
             own = scores.pop(seat)
             margin = (own - sum(scores) / len(scores)) / 50
-            paid = {"margin": margin, "points": (own - had) / 50, "payoff": game.payoffs()[seat]}[reward]
-            expected[observation] = action, (1 - share) * paid + share * game.payoffs()[seat]
+            lead = had[seat] - (sum(had) - had[seat]) / (len(had) - 1)
+            payoff = game.payoffs()[seat]
+            paid = {
+                "margin": margin,
+                "lead": margin - lead / 50,
+                "points": (own - had[seat]) / 50,
+                "payoff": payoff,
+            }[reward]
+            expected[observation] = action, (1 - share) * paid + share * payoff
     assert len(shown) == len(expected)
     factors = layout(players, "recall").factors
     for row in range(len(shown)):
@@ -122,7 +131,8 @@ def fitted(config: Config, demonstrations: Demonstrations) -> tuple[MaskablePPO,
 
 def test_the_policy_learns_to_do_as_the_agent_does() -> None:
     def config(epochs: int) -> Config:
-        return config_of(imitation={"decisions": 3000, "epochs": epochs, "batch_size": 64})
+        settings = {"decisions": 3000, "epochs": epochs, "batch_size": 64}
+        return config_of(env={"reward": "margin"}, imitation=settings)
 
     shown = play_demonstrations(config(1), seed=1)
     _, before, _ = fitted(config(1), shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -39,7 +40,8 @@ def model_of(players: int, view: View, hidden: list[int], activation: str) -> PP
     )
     model = make_model(config)
     with torch.no_grad():  # larger than at the start of a training, so that choices differ
-        model.policy.action_net.weight.mul_(100)
+        weight: Any = model.policy.action_net.weight
+        weight.mul_(100)
     return model
 
 
@@ -48,7 +50,8 @@ def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.nda
     batch = Batch(Ruleset.get("gardienii"), players, 256)
     batch.states["rng"] = np.arange(256)
     streams, agent, everything = new_streams(1, 256), make_agent("random"), np.arange(256)
-    seen, masks = [], []
+    seen: list[np.ndarray] = []
+    masks: list[np.ndarray] = []
     while len(seen) * 256 < number:
         for i in np.flatnonzero(batch.states["player"] < 0) if seen else everything:
             batch.deal(int(i))
@@ -75,9 +78,9 @@ def test_onnx_numpy_and_torch_choose_the_same(
     observations, masks = positions(players, view, POSITIONS)
     session = onnxruntime.InferenceSession(str(tmp_path / "a.onnx"))
     with torch.no_grad():
-        torch_logits = model.policy.get_distribution(torch.from_numpy(observations)).distribution.logits
+        distribution: Any = model.policy.get_distribution(torch.from_numpy(observations)).distribution
     logits = {
-        "torch": torch_logits.numpy(),
+        "torch": distribution.logits.numpy(),
         "numpy": layers.logits(observations),
         "onnx": session.run(["logits"], {"observation": observations})[0],
     }

@@ -17,7 +17,6 @@ from training_runs import FEW, ROOT, SELFPLAY, TINY, rows, timeless, train
 import training.log
 import training.run
 from gardienii_env import OptionError
-from training import checkpoints as store
 from training import imitation
 from training.__main__ import main
 from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
@@ -188,8 +187,8 @@ def test_a_broken_checkpoint_is_found_out(tmp_path: Path, damage: str) -> None:
     path = write_checkpoint(tmp_path, 1, {"numbers": list(range(1000))}, keep=2)
     data = bytearray(path.read_bytes())
     data[-500] ^= 1
-    broken = {"cut": data[:-700], "changed": data, "empty": b"", "other": b"something else\n"}[damage]
-    path.write_bytes(broken)
+    broken = {"cut": data[:-700], "changed": data, "empty": b"", "other": b"something else\n"}
+    path.write_bytes(bytes(broken[damage]))
     with pytest.raises(BrokenCheckpointError, match=r"checkpoint-0000001.pickle is (damaged|not a)"):
         read_checkpoint(path)
 
@@ -216,7 +215,7 @@ def test_a_full_disk_keeps_the_checkpoints_that_there_are(
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(store.os, "fsync", full)
+    monkeypatch.setattr("training.checkpoints.os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
         write_checkpoint(tmp_path, 2, {"update": 2}, keep=2)
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-0000001.pickle"]
@@ -244,7 +243,7 @@ def test_a_full_disk_at_the_end_is_told_in_one_line(
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device", "model.zip")
 
-    monkeypatch.setattr(training.run.PPO, "save", full)
+    monkeypatch.setattr("training.run.PPO.save", full)
     assert main([TINY, *FEW, f"folder={tmp_path}", "imitation.decisions=0", "ppo.decisions=1"]) == 2
     assert "error: model.zip: No space left on device" in capsys.readouterr().err
 

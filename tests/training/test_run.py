@@ -199,7 +199,7 @@ def test_runs_of_one_second_have_their_own_folders(
 def test_a_fault_while_learning_leaves_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
     monkeypatch.setattr(training.run, "warm_start", fail)
