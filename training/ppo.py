@@ -63,7 +63,7 @@ class PPO(MaskablePPO):
         batch, figures = self._batch(), _Figures()
         decisions, go_on = len(batch.actions), True
         for _ in range(self.n_epochs):
-            for rows in torch.split(torch.randperm(decisions), self.batch_size):
+            for rows in torch.split(torch.randperm(decisions), int(self.batch_size or decisions)):
                 go_on = self._learn_from(batch.rows(rows), clip, figures)
                 if not go_on:
                     break

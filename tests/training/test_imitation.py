@@ -68,7 +68,6 @@ def play_demonstrations(config: Config, seed: int) -> Demonstrations:
 @pytest.mark.parametrize(
     ("reward", "share"),
     [("payoff", 0.0), ("margin", 0.0), ("margin", 0.25), ("points", 0.5), ("lead", 0.5)],
-,
 )
 @combinations
 def test_demonstrations_are_whole_games_of_the_agent(
