@@ -25,7 +25,10 @@ Count = Annotated[int, Field(ge=1, strict=True)]
 Whole = Annotated[int, Field(ge=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
-EndReward = Literal["payoff", "margin"]
+TrainingReward = Literal["payoff", "margin", "lead", "points"]
+"""Those of the environments (points / 50), and `lead`: the margin, paid whenever it changes."""
+
+Weight = Annotated[float, Field(ge=0)]
 
 
 class Section(BaseModel):
@@ -34,14 +37,34 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+class PayoffConfig(Section):
+    """How much of the reward is the payoff in place of `env.reward`: a share that changes in a line.
+
+    It is `first` up to `start`, a share of the training, and `last` from `end` on.
+    """
+
+    first: Share = 0.0
+    last: Share = 0.0
+    start: Share = 0.0
+    end: Share = 1.0
+
+    def at(self, progress: float) -> float:
+        """The payoff's share when a share `progress` of the training is done."""
+        if progress >= self.end:
+            return self.last
+        done = max(progress - self.start, 0.0) / (self.end - self.start)
+        return self.first + (self.last - self.first) * done
+
+
 class EnvConfig(Section):
     """The games to train on."""
 
     num_players: Annotated[int, Field(ge=2, le=4, strict=True)] = 2
     ruleset: str = "gardienii"  # a shipped name or a file
     view: View = "table"
-    reward: EndReward = "margin"
-    opponents: str = "greedy"  # names of agents, with commas; one stands for all
+    reward: TrainingReward = "lead"
+    payoff: PayoffConfig = PayoffConfig()
+    opponents: str = "greedy"  # names of agents, with commas; one for all. Not used in self-play
     num_envs: Count = 256  # games side by side
 
 
@@ -52,14 +75,41 @@ class NetworkConfig(Section):
     activation: Literal["tanh", "relu"] = "tanh"
 
 
+class SelfPlayConfig(Section):
+    """Who plays against the learner, drawn anew for each game and seat: weights, 0 for nobody.
+
+    Where all weights are 0 there is no self-play, and `env.opponents` play.
+    """
+
+    latest: Weight = 0.0  # the policy as it was at the last update
+    past: Weight = 0.0  # snapshots in play, drawn from the pool
+    agents: dict[str, Weight] = {}  # others, by name
+    snapshot_every: Count = 10  # updates between snapshots
+    pool_size: Count = 32  # snapshots that are kept
+    in_play: Count = 3  # of the pool at a time
+    redraw_every: Count = 5  # updates between draws from the pool
+    power: Weight = 1.0  # a snapshot is drawn by (1 - learner's win share against it) ** power
+    memory: Count = 300  # games that a win share looks back, about
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is self-play."""
+        return self.latest > 0 or self.past > 0 or any(self.agents.values())
+
+
 class ImitationConfig(Section):
-    """A warm start: the policy learns to do as an agent does, the value how its games end."""
+    """A warm start: the policy learns to do as an agent does, the value how its games end.
+
+    The decisions come in rounds, of which each is learned from before the next one is played.
+    """
 
     agent: str = "greedy"
     decisions: Whole = 400_000  # 0: no warm start
-    epochs: Count = 4
+    rounds: Count = 1
+    own_games: Share = 0.0  # of games in which the policy plays and the agent says what it would do
+    epochs: Count = 4  # of each round
     batch_size: Count = 2048
-    learning_rate: Rate = 1e-3
+    learning_rate: Rate = 1e-3  # falls in a straight line
 
 
 class PPOConfig(Section):
@@ -70,6 +120,8 @@ class PPOConfig(Section):
     batch_size: Count = 2048
     n_epochs: Count = 4
     learning_rate: Rate = 3e-4  # falls in a straight line
+    value_warmup: Whole = 0  # updates at the start in which the policy stays as it is
+    target_kl: Annotated[float, Field(gt=0)] | None = None
     ent_coef: Annotated[float, Field(ge=0)] = 0.002
     vf_coef: Annotated[float, Field(ge=0)] = 0.5
     gamma: Share = 1.0
@@ -79,11 +131,20 @@ class PPOConfig(Section):
 
 
 class EvaluationConfig(Section):
-    """The table at the end: each deal is played from every seat."""
+    """Matches against baselines: each deal is played from every seat."""
 
     baselines: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
-    deals: Count = 1000
+    deals: Count = 1000  # of the table at the end
+    every: Whole = 0  # updates between evaluations while it learns; 0: none
+    every_deals: Count = 200  # of those
     seed: Whole = 1_000_000  # of the first deal; training uses others
+
+
+class CheckpointConfig(Section):
+    """What a run that was killed goes on from."""
+
+    every: Count = 50  # updates
+    keep: Annotated[int, Field(ge=2, strict=True)] = 2
 
 
 class Config(Section):
@@ -93,11 +154,14 @@ class Config(Section):
     folder: str = "runs"  # where run folders are made
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
     threads: Count = 2  # of torch
+    start_from: str | None = None  # model.zip of a run with the same network, in place of the warm start
     env: EnvConfig = EnvConfig()
     network: NetworkConfig = NetworkConfig()
+    selfplay: SelfPlayConfig = SelfPlayConfig()
     imitation: ImitationConfig = ImitationConfig()
     ppo: PPOConfig = PPOConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
 
     @property
     def rollout_decisions(self) -> int:
@@ -132,6 +196,10 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     except ValidationError as error:
         raise OptionError(" ".join(_sentence(fault) for fault in error.errors())) from None
     _check_batches(config)
+    if config.env.payoff.start >= config.env.payoff.end:
+        raise OptionError(
+            f"env.payoff: start {config.env.payoff.start} is not before end {config.env.payoff.end}."
+        )
     _check_names(config)
     return config
 
@@ -155,6 +223,8 @@ def _check_names(config: Config) -> None:
     _check_name("env.ruleset", Ruleset.get, env.ruleset)
     _check_name("env.opponents", make_agents, env.opponents, env.num_players - 1)
     _check_name("imitation.agent", make_agent, config.imitation.agent)
+    for name in config.selfplay.agents:
+        _check_name("selfplay.agents", make_agent, name)
     for baseline in config.evaluation.baselines:
         _check_name("evaluation.baselines", make_agent, baseline)
 

@@ -4,80 +4,316 @@ from __future__ import annotations
 
 import json
 import platform
+import signal
+import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
-from math import isnan
 from pathlib import Path
+from types import FrameType
 from typing import Any
+from zipfile import BadZipFile
 
+import numpy as np
 import torch
 import yaml
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.logger import configure
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.save_util import load_from_zip_file
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 
 from gardienii_env import __version__
-from gardienii_env.agents import make_agent
 from gardienii_env.agents.external import PolicyAgent
-from gardienii_env.arena import Estimate, MatchResult, duplicate_match
+from gardienii_env.agents.network import Manifest
 from gardienii_env.envs.sb3 import GardieniiVecEnv
-from gardienii_env.errors import OptionError
+from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
-from gardienii_env.tables import table
-from gardienii_env.words import count_words
-from training.config import Config
-from training.imitation import imitate, play_demonstrations
-from training.progress import LearningProgress, progress
+from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
+from training.config import Config, load_config
+from training.games import TrainingGames
+from training.imitation import warm_start
+from training.log import Log
+from training.matches import Figures, evaluation_table, play_matches
+from training.network import ACTIVATIONS, export, layers_of
+from training.plots import plot_run
+from training.pool import Pool
+from training.ppo import PPO
+from training.progress import Outcomes, progress
 
-__all__ = ["evaluate", "make_model", "run"]
+__all__ = ["make_model", "resume", "run"]
 
-PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "onnx", "onnxruntime")
 
 
 def run(config: Config) -> Path:
     """Train as a configuration says and print how the policy does; returns the run's folder.
 
-    The folder holds the resolved configuration, versions, logs (TensorBoard and CSV), the model and
-    the evaluation. What stops the learning, like Ctrl-C, is raised once the model is saved as it is.
-    OptionError if the folder cannot be made.
+    The folder holds the resolved configuration, versions, logs, checkpoints, evaluations, the model and
+    the policy as an ONNX file. What stops the learning, like Ctrl-C, is raised once the model is saved
+    as it is. OptionError if the folder cannot be made.
     """
-    started = time.time()
     folder = _new_folder(config)
     print(f"Training {config.name!r} in {folder}", flush=True)
-    set_random_seed(config.seed)
-    torch.set_num_threads(config.threads)
-    model = make_model(config)
-    with closing(configure(str(folder), ["csv", "tensorboard"])) as logger:
-        model.set_logger(logger)
-        try:
-            _learn(model, config)
-        finally:
-            model.save(folder / "model.zip")
-            print(f"Saved {folder / 'model.zip'} after {time.time() - started:.0f} s.", flush=True)
-    text = evaluate(model, config)
-    (folder / "evaluation.txt").write_text(text + "\n", encoding="utf-8")
-    print(text)
-    print(f"Total: {time.time() - started:.0f} s. Learning curves: tensorboard --logdir {folder}")
+    _train(Run(config, folder))
     return folder
 
 
-def make_model(config: Config) -> MaskablePPO:
-    """A fresh MaskablePPO on a batch of games, as the configuration says."""
-    env, ppo = config.env, config.ppo
-    games = GardieniiVecEnv(
-        env.num_envs,
-        opponents=env.opponents,
-        num_players=env.num_players,
-        ruleset=env.ruleset,
-        view=env.view,
-        reward=env.reward,
-        seed=config.seed,
-    )
-    return MaskablePPO(
+def resume(folder: str | Path, overrides: Sequence[str] = ()) -> Path:
+    """Go on with a run from its last checkpoint that is whole; OptionError if the folder holds no run.
+
+    Without a checkpoint it begins anew, in the same folder. Settings may be changed by `key=value` texts
+    as long as the games and the networks stay what they are; OptionError for others.
+    """
+    folder = Path(folder)
+    settings = folder / "config.yaml"
+    if not settings.is_file():
+        raise OptionError(f"--resume: {folder} is not the folder of a run: it has no config.yaml.")
+    before, config = load_config(settings), load_config(settings, overrides)
+    for key, old, new in _kept(before, config):
+        if old != new:
+            raise OptionError(
+                f"{key}: a run that goes on keeps its {shown(old)}; it cannot be {shown(new)}."
+            )
+    if config != before:
+        settings.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), "utf-8")
+    one = Run(config, folder)
+    content = _last_checkpoint(folder)
+    if content is not None:
+        one.restore(content)
+    print(f"Going on with {one.config.name!r} in {folder} after update {one.update}", flush=True)
+    _train(one)
+    return folder
+
+
+def _kept(before: Config, config: Config) -> Iterator[tuple[str, Any, Any]]:
+    """What a run has to keep when it goes on: the key, the value before, the value now."""
+    for name in type(config.env).model_fields:
+        if name not in ("payoff", "opponents"):
+            yield f"env.{name}", getattr(before.env, name), getattr(config.env, name)
+    yield "network", before.network, config.network
+    yield "ppo.n_steps", before.ppo.n_steps, config.ppo.n_steps
+    yield "selfplay", before.selfplay.wanted, config.selfplay.wanted
+
+
+def _last_checkpoint(folder: Path) -> dict[str, Any] | None:
+    """The latest checkpoint that can be read; a broken one is told and left out."""
+    for path in checkpoints(folder):
+        try:
+            return read_checkpoint(path)
+        except BrokenCheckpointError as error:
+            print(f"warning: {error} The one before is used, if there is one.", file=sys.stderr)
+    return None
+
+
+def _train(one: Run) -> None:
+    """All that is left to do of a run."""
+    config, folder = one.config, one.folder
+    torch.set_num_threads(config.threads)
+    with Log(folder, one.update, one.decisions) as log:
+        try:
+            one.learn(log)
+        finally:
+            one.save()
+            print(f"Saved {folder / 'model.zip'} after {one.seconds():.0f} s.", flush=True)
+    figures = one.evaluate(config.evaluation.deals)
+    text = evaluation_table(config, figures, config.evaluation.deals)
+    (folder / "evaluation.txt").write_text(text + "\n", encoding="utf-8")
+    (folder / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    one.export("policy.onnx", figures)
+    plot_run(folder)
+    print(text)
+    print(f"Total: {one.seconds():.0f} s. Learning curves: tensorboard --logdir {folder}")
+
+
+class Run:
+    """A run as it goes.
+
+    Attributes:
+        update: how often PPO has learned from a rollout.
+    """
+
+    def __init__(self, config: Config, folder: Path) -> None:
+        self.config, self.folder = config, folder
+        self.update = 0
+        self.best = -1.0  # the highest mean of the win shares of an evaluation
+        self._begun = time.time()
+        set_random_seed(config.seed)
+        self.model = make_model(config)
+        self.outcomes = Outcomes(config.env.num_players)
+        self.pool: Pool | None = None
+        if config.selfplay.wanted:
+            self.pool = Pool(config.selfplay, config.env.num_players, config.env.view, config.seed)
+        self.outcomes.pool = self.pool
+        self._warm = False
+
+    @property
+    def decisions(self) -> int:
+        """The learner's so far."""
+        return int(self.model.num_timesteps)
+
+    @property
+    def games(self) -> TrainingGames:
+        """What it plays."""
+        games = self.model.env
+        assert isinstance(games, TrainingGames)
+        return games
+
+    def seconds(self) -> float:
+        """How long it has taken, what came before a resumption included."""
+        return time.time() - self._begun
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def learn(self, log: Log) -> None:
+        """Warm start, then PPO to the end. A signal to stop lets the update come to its end first."""
+        config = self.config
+        if not self._warm and config.start_from is not None:
+            _load_weights(self.model, config.start_from)
+        elif not self._warm and config.imitation.decisions:
+            found = warm_start(self.model.policy, config, seed=config.seed)
+            print(
+                f"Imitation: the same action as {config.imitation.agent} in {found.agreement:.1%} of "
+                f"decisions, {found.explained:.0%} of the returns' variance explained.",
+                flush=True,
+            )
+        self._warm = True
+        total = config.rollouts * config.rollout_decisions
+        if self.decisions >= total:
+            return
+        left = total - self.decisions
+        _, callback = self.model._setup_learn(left, self.outcomes, reset_num_timesteps=self.update == 0)
+        if self.update == 0:
+            self._after_update(log)
+        with progress(total, "learning by PPO", done=self.decisions) as bar, _stop_later() as stop:
+            while self.decisions < total:
+                figures = self._learn_once(callback, total)
+                log.progress(self.update, self.decisions, figures)
+                bar.set_postfix(_telling(figures), refresh=False)
+                bar.update(self.decisions - bar.n)
+                self._after_update(log, last=self.decisions >= total or stop.asked)
+                stop.check()
+
+    def _learn_once(self, callback: Any, total: int) -> dict[str, float]:
+        """A rollout and what is learned from it; returns the figures of it."""
+        model, start = self.model, time.perf_counter()
+        done = self.decisions / total
+        self.games.payoff_share = self.config.env.payoff.at(done)
+        model.learn_policy = self.update >= self.config.ppo.value_warmup
+        if self.pool is not None:
+            layers = layers_of(model.policy, self.config.network.activation)
+            self.pool.follow(self.update, layers, self.games)
+        model.collect_rollouts(self.games, callback, model.rollout_buffer, model.n_steps)
+        played = time.perf_counter()
+        model._update_current_progress_remaining(model.num_timesteps, total)
+        model.train()
+        self.update += 1
+        end = time.perf_counter()
+        figures = {name: float(value) for name, value in model.logger.name_to_value.items()}
+        model.logger.name_to_value.clear()
+        return {
+            **self.outcomes.figures(),
+            **_episodes(model),
+            **figures,
+            "reward/payoff_share": self.games.payoff_share,
+            "time/decisions_per_second": self.config.rollout_decisions / (end - start),
+            "time/rollout_share": (played - start) / (end - start),
+            "time/seconds": self.seconds(),
+        }
+
+    def _after_update(self, log: Log, last: bool = False) -> None:
+        """Evaluate and keep a checkpoint where it is time for that."""
+        evaluation = self.config.evaluation
+        if evaluation.every and self.update % evaluation.every == 0:
+            figures = self.evaluate(evaluation.every_deals, quiet=True)
+            log.evaluation(self.update, self.decisions, figures)
+            mean = float(np.mean([row["win_share"] for row in figures]))
+            if mean > self.best:
+                self.best = mean
+                try:
+                    self.export("best.onnx", figures)
+                except OptionError as error:
+                    print(f"warning: {error} Learning goes on.", file=sys.stderr)
+        if last or self.update % self.config.checkpoint.every == 0:
+            self.checkpoint()
+
+    # -- what it leaves ----------------------------------------------------------------------------
+
+    def evaluate(self, deals: int, quiet: bool = False) -> list[Figures]:
+        """How the policy does now against each baseline."""
+        policy = PolicyAgent(self.model.policy, self.config.name)
+        return play_matches(policy, self.config, deals, quiet)
+
+    def export(self, name: str, figures: list[Figures]) -> None:
+        """Write the policy as an ONNX file into the folder, with how it was trained and how it does."""
+        env = self.config.env
+        training = {
+            "configuration": self.config.model_dump(mode="json"),
+            "decisions": self.decisions,
+            "update": self.update,
+            "seconds": round(self.seconds()),
+            "evaluation": figures,
+        }
+        manifest = Manifest(env.view, env.num_players, Ruleset.get(env.ruleset), training)
+        layers = layers_of(self.model.policy, self.config.network.activation)
+        export(layers, self.folder / name, manifest)
+
+    def save(self) -> None:
+        """Write the model as it is."""
+        self.model.save(self.folder / "model.zip", exclude=["learn_policy"])
+
+    def checkpoint(self) -> None:
+        """Keep all that is needed to go on; a disk that is full is told, and learning goes on."""
+        try:
+            write_checkpoint(self.folder, self.update, self.capture(), self.config.checkpoint.keep)
+        except OSError as error:
+            print(
+                f"warning: the checkpoint after update {self.update} cannot be written: "
+                f"{error.strerror}. Learning goes on; the checkpoints before are kept.",
+                file=sys.stderr,
+            )
+
+    def capture(self) -> dict[str, Any]:
+        """All that a run goes on from."""
+        model = self.model
+        names = (
+            *("num_timesteps", "_n_updates", "_last_obs", "_last_episode_starts"),
+            *("ep_info_buffer", "ep_success_buffer"),
+        )
+        return {
+            "update": self.update,
+            "best": self.best,
+            "seconds": self.seconds(),
+            "policy": model.policy.state_dict(),
+            "optimizer": model.policy.optimizer.state_dict(),
+            "model": {name: getattr(model, name) for name in names},
+            "games": model.env,
+            "pool": self.pool,
+            "outcomes": (self.outcomes.wins, self.outcomes.scores, self.outcomes.payoffs),
+            "torch": torch.get_rng_state(),
+        }
+
+    def restore(self, content: dict[str, Any]) -> None:
+        """Be where a checkpoint was made."""
+        self.update, self.best, self._warm = content["update"], content["best"], True
+        self._begun = time.time() - content["seconds"]
+        self.model = model = make_model(self.config, content["games"])
+        model.policy.load_state_dict(content["policy"])
+        model.policy.optimizer.load_state_dict(content["optimizer"])
+        for name, value in content["model"].items():
+            setattr(model, name, value)
+        self.pool = self.outcomes.pool = content["pool"]
+        if self.pool is not None:
+            self.pool.change(self.config.selfplay)
+        self.outcomes.wins, self.outcomes.scores, self.outcomes.payoffs = content["outcomes"]
+        torch.set_rng_state(content["torch"])
+
+
+def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
+    """A fresh model on games as the configuration says, or on those that are given."""
+    ppo = config.ppo
+    model = PPO(
         "MlpPolicy",
-        games,
+        TrainingGames(config) if games is None else games,
         learning_rate=_falling(ppo.learning_rate, config.rollouts),
         n_steps=ppo.n_steps,
         batch_size=ppo.batch_size,
@@ -88,23 +324,27 @@ def make_model(config: Config) -> MaskablePPO:
         ent_coef=ppo.ent_coef,
         vf_coef=ppo.vf_coef,
         max_grad_norm=ppo.max_grad_norm,
+        target_kl=ppo.target_kl,
         policy_kwargs={
             "net_arch": list(config.network.hidden),
             "activation_fn": ACTIVATIONS[config.network.activation],
         },
-        seed=config.seed,
+        seed=config.seed if games is None else None,
         device="cpu",
     )
+    model.set_logger(Logger(folder=None, output_formats=[]))
+    return model
 
 
-def _learn(model: MaskablePPO, config: Config) -> None:
-    if config.imitation.decisions:
-        demonstrations = play_demonstrations(config, seed=config.seed)
-        imitate(model.policy, demonstrations, config)
-    if config.rollouts:
-        decisions = config.rollouts * config.rollout_decisions
-        with progress(decisions, "learning by PPO") as bar:
-            model.learn(decisions, callback=LearningProgress(bar))
+def _load_weights(model: PPO, path: str) -> None:
+    """Let the networks be those of a saved model; its pickles are not read."""
+    try:
+        _, parameters, _ = load_from_zip_file(path, load_data=False, device="cpu")
+        weights: Any = parameters["policy"]
+        model.policy.load_state_dict(weights)
+    except (OSError, ValueError, KeyError, RuntimeError, BadZipFile) as error:
+        reason = " ".join(str(error).split())
+        raise OptionError(f"start_from: {path} does not fit: {reason}") from None
 
 
 def _falling(rate: float, rollouts: int) -> LinearSchedule:
@@ -116,34 +356,72 @@ def _falling(rate: float, rollouts: int) -> LinearSchedule:
     return LinearSchedule(rate + step, step, 1.0)
 
 
-def evaluate(model: MaskablePPO, config: Config) -> str:
-    """A table of the policy against each baseline, each deal played from every seat."""
-    settings, players = config.evaluation, config.env.num_players
-    policy = PolicyAgent(model.policy, config.name)
-    ruleset = Ruleset.get(config.env.ruleset)
-    rows = []
-    for name in settings.baselines:
-        agents = [policy, *[make_agent(name)] * (players - 1)]
-        with progress(settings.deals * players, f"playing {name}", "games") as bar:
-            result = duplicate_match(agents, ruleset, settings.deals, settings.seed, progress=bar.update)
-        rows.append(_row(name, result))
-    title = (
-        f"{config.name} against, {players} players, ruleset {ruleset.name}, "
-        f"{count_words(settings.deals, 'deal')}, each from every seat:"
-    )
-    headers = ("opponent", "games", "win share", "95 % interval", "mean margin", "95 % interval")
-    return title + "\n" + table(rows, headers, "lrrrrr")
+def _episodes(model: PPO) -> dict[str, float]:
+    """Mean return and length of the last episodes."""
+    episodes = model.ep_info_buffer
+    if not episodes:
+        return {}
+    return {
+        "rollout/ep_rew_mean": float(np.mean([episode["r"] for episode in episodes])),
+        "rollout/ep_len_mean": float(np.mean([episode["l"] for episode in episodes])),
+    }
 
 
-def _row(name: str, result: MatchResult) -> tuple[str, ...]:
-    share = _estimate(result.win_share(), ".3f")
-    return name, str(result.num_games), *share, *_estimate(result.margin(), "+.1f")
+def _telling(figures: dict[str, float]) -> dict[str, str]:
+    """The figures that the bar shows."""
+    told = {
+        name.removeprefix("against/"): f"{x:.2f}" for name, x in figures.items() if "against/" in name
+    }
+    if not told and "rollout/win_share" in figures:
+        told["win_share"] = f"{figures['rollout/win_share']:.2f}"
+    for name, short in (
+        ("rollout/payoff", "payoff"),
+        ("train/entropy", "entropy"),
+        ("train/approx_kl", "kl"),
+    ):
+        if name in figures:
+            told[short] = f"{figures[name]:.3f}"
+    return told
 
 
-def _estimate(estimate: Estimate, form: str) -> tuple[str, str]:
-    """A mean and its interval, which one deal alone does not give."""
-    interval = f"{estimate.low:{form}} to {estimate.high:{form}}"
-    return f"{estimate.mean:{form}}", "-" if isnan(estimate.low) else interval
+# -- signals ---------------------------------------------------------------------------------------
+
+
+class _Stop:
+    """Whether it was asked to stop; asked twice, it stops at once."""
+
+    asked = False
+
+    def ask(self, signum: int, frame: FrameType | None) -> None:
+        """Be told by a signal."""
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        print("Stopping after this update; once more to stop at once.", file=sys.stderr)
+
+    def check(self) -> None:
+        """KeyboardInterrupt if it was asked to stop."""
+        if self.asked:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _stop_later() -> Iterator[_Stop]:
+    """While this is on, Ctrl-C and SIGTERM only note that they came."""
+    stop, before = _Stop(), {}
+    try:
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            before[signum] = signal.signal(signum, stop.ask)
+    except ValueError:  # not in the main thread: signals do not come here
+        pass
+    try:
+        yield stop
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+
+# -- the folder ------------------------------------------------------------------------------------
 
 
 def _new_folder(config: Config) -> Path:

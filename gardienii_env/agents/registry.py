@@ -75,6 +75,11 @@ _KINDS = (
         ("N", "SECONDSs"),
     ),
     AgentKind(
+        "best",
+        "the policy network that ships for the game's ruleset and number of players",
+        lambda _: _imported("best", "BestAgent")(),
+    ),
+    AgentKind(
         "network",
         "a policy network in an ONNX file that says what games it is for",
         lambda path: _imported("network", "NetworkAgent")(path),

@@ -72,6 +72,7 @@ EPISODE = np.dtype(
         ("score", np.int64),  # points that were paid for, with the reward `points`
         ("action", np.int64),  # what whoever decides does next; -1: not known
         ("opponents", np.int64, MAX_PLAYERS - 1),  # clockwise from the learner: see `compiled_action`
+        ("who", np.int64, MAX_PLAYERS - 1),  # the same opponents, by their place in `_distinct`
         ("asked", np.int64),  # which opponent has to be asked, 0 for the first; NOBODY
         ("seat", np.int64),  # the learner's
         ("busy", np.bool_),  # whether the game has to go on to the learner's next decision
@@ -83,6 +84,12 @@ EPISODE = np.dtype(
 )
 """What is kept of an episode besides the game itself."""
 
+DRAWN = np.dtype([("bound", np.int64), ("code", np.int64), ("who", np.int64)], align=True)
+"""An opponent that may be drawn: by the numbers from the one before's bound up to below its own."""
+
+BELOW = 2**31
+"""Opponents are drawn by a number from 0 up to this one, exclusive."""
+
 
 class Arrays(NamedTuple):
     """What the compiled loops work on."""
@@ -93,6 +100,7 @@ class Arrays(NamedTuple):
     episodes: npt.NDArray[np.void]
     seat_streams: npt.NDArray[np.void]  # generators that draw the learner's seat
     streams: npt.NDArray[np.void]  # generators for the opponents
+    drawn: npt.NDArray[np.void]  # who may be drawn for each opponent's seat; empty: they are fixed
     seen: ObservationArrays
 
 
@@ -102,7 +110,7 @@ class LearnerTable:
     Attributes:
         batch: the games.
         layout: of the observations.
-        opponents: who plays against the learner, clockwise.
+        opponents: who plays against the learner, clockwise; or who may be drawn.
         trust: whether opponents may be named whose files run code when they are loaded.
     """
 
@@ -136,10 +144,12 @@ class LearnerTable:
             episodes=np.zeros(size, EPISODE),
             seat_streams=np.zeros(size, STREAM),
             streams=np.zeros(size, STREAM),
+            drawn=np.zeros(0, DRAWN),
             seen=observation_arrays(self.layout, size, dtype),
         )
         self._observations = read_only(self._arrays.seen.observations)
         self._seeded = np.zeros(size, np.bool_)
+        self._distinct: list[Agent] = []
         self.set_opponents(opponents)
 
     @property
@@ -195,12 +205,46 @@ class LearnerTable:
         for agent in agents:
             agent.check(self.batch.ruleset, self.batch.num_players)
         self.opponents = agents
-        distinct = {id(agent): agent for agent in self.opponents}
-        self._distinct = list(distinct.values())
-        self._which = np.array([[*distinct].index(id(agent)) for agent in self.opponents])
-        codes = [compiled_code(agent) for agent in self.opponents]
-        self._all_compiled = NOT_COMPILED not in codes
-        self._arrays.episodes["opponents"][:, : len(codes)] = codes
+        self._distinct = _different(agents)
+        self._arrays = self._arrays._replace(drawn=np.zeros(0, DRAWN))
+        episodes, seats = self._arrays.episodes, len(agents)
+        episodes["who"][:, :seats] = [_place(self._distinct, agent) for agent in agents]
+        episodes["opponents"][:, :seats] = [compiled_code(agent) for agent in agents]
+        self._note_compiled()
+
+    def draw_opponents(self, agents: Sequence[Agent | str], weights: Sequence[float]) -> None:
+        """Draw an opponent for each of the others' seats at the start of every episode from now on.
+
+        Args:
+            agents: who may be drawn, names or Agent objects.
+            weights: how often each of them is, beside the others; not all 0, none below 0.
+
+        Each seat's is drawn for itself, by the game's own generator, the one that draws the learner's
+        seat. Episodes that have begun keep their opponents. AgentError or OptionError, and nothing
+        changes, if they cannot play these games or the weights are none.
+        """
+        given = [make_agent(agent, self.trust) if isinstance(agent, str) else agent for agent in agents]
+        for agent in given:
+            agent.check(self.batch.ruleset, self.batch.num_players)
+        drawn = _lots(weights, len(given))
+        episodes, seats = self._arrays.episodes, self.batch.num_players - 1
+        before, who = self._distinct, episodes["who"][:, :seats]
+        playing = [before[k] for k in np.unique(who).tolist()]
+        self._distinct = _different([*given, *playing])
+        drawn["who"] = [_place(self._distinct, agent) for agent in given]
+        drawn["code"] = [compiled_code(agent) for agent in given]
+        moved = [
+            _place(self._distinct, agent) if any(agent is other for other in playing) else 0
+            for agent in before
+        ]
+        who[:] = np.array(moved)[who]
+        self.opponents = given
+        self._arrays = self._arrays._replace(drawn=drawn)
+        self._note_compiled()
+
+    def _note_compiled(self) -> None:
+        """Whether no opponent has to be asked from Python."""
+        self._all_compiled = NOT_COMPILED not in [compiled_code(agent) for agent in self._distinct]
 
     # -- episodes ----------------------------------------------------------------------------------
 
@@ -298,7 +342,7 @@ class LearnerTable:
             waiting = np.flatnonzero(a.episodes["busy"])
             if not waiting.size:
                 return
-            which = self._which[a.episodes["asked"][waiting]]
+            which = a.episodes["who"][waiting, a.episodes["asked"][waiting]]
             for k, agent in enumerate(self._distinct):
                 games = waiting[which == k]
                 if games.size:
@@ -306,12 +350,19 @@ class LearnerTable:
             actions = NO_ACTIONS
 
     def infos(self, games: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
-        """What is told of finished games: `final_info`, the learner's seat, `illegal_action`."""
+        """What is told of finished games: `final_info`, the learner's seat, `illegal_action`.
+
+        And where opponents are drawn, `opponents`: their names, clockwise from the learner.
+        """
         illegal, seats = self.illegal[games], self.seats[games]
-        told = [
+        told: list[dict[str, Any]] = [
             {"seat": seat, "illegal_action": wrong}
             for seat, wrong in zip(seats.tolist(), illegal.tolist(), strict=True)
         ]
+        if self._arrays.drawn.size:
+            who = self._arrays.episodes["who"][games, : self.batch.num_players - 1]
+            for k, places in enumerate(who.tolist()):
+                told[k]["opponents"] = tuple(self._distinct[place].name for place in places)
         legal = np.flatnonzero(~illegal)
         if legal.size:
             finals = one_by_one(final_infos(self.batch, games[legal], seats[legal]))
@@ -340,6 +391,34 @@ def _agents(opponents: Opponents, seats: int, trust: bool) -> list[Agent]:
     return agents
 
 
+def _different(agents: Sequence[Agent]) -> list[Agent]:
+    """The agents, each object once."""
+    return list({id(agent): agent for agent in agents}.values())
+
+
+def _place(agents: Sequence[Agent], agent: Agent) -> int:
+    """Where that very object is among the agents."""
+    return next(k for k, other in enumerate(agents) if other is agent)
+
+
+def _lots(weights: Sequence[float], number: int) -> npt.NDArray[np.void]:
+    """The bounds by which so many opponents are drawn: shape (number,), dtype `DRAWN`."""
+    shares = np.asarray(weights, np.float64)
+    if (
+        shares.shape != (number,)
+        or not np.isfinite(shares).all()
+        or (shares < 0).any()
+        or not shares.any()
+    ):
+        raise OptionError(
+            f"weights: {shown(list(weights))} for {count_words(number, 'agent')}; give a number from 0 "
+            "up for each, not all 0."
+        )
+    lots = np.zeros(number, DRAWN)
+    lots["bound"] = np.rint(shares.cumsum() / shares.sum() * BELOW)
+    return lots
+
+
 def _read_deals(
     batch: Batch, games: npt.NDArray[np.int64], deals: Sequence[Mapping[str, Any] | None] | None
 ) -> dict[int, np.void]:
@@ -361,17 +440,32 @@ def _read_deals(
 
 @compiled
 def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> None:
-    """Deal these games and draw the learner's seat in each, unless it is given."""
+    """Deal these games; draw the learner's seat, unless it is given, and opponents if they are drawn."""
     for k in range(games.size):
         i = games[k]
         engine.deal(a.rules, a.states, i, players)
         e = a.episodes[i]
         drawn = draw_below(a.seat_streams[i], players)
         e["seat"] = drawn if seat < 0 else seat
+        if a.drawn.size > 0:
+            draw_line_up(a, i, players)
         e["action"] = -1
         e["terminated"] = e["truncated"] = e["illegal"] = False
         e["busy"] = True
         a.seen.shown[i]["standing"] = -1
+
+
+@inlined
+def draw_line_up(a: Arrays, i: int, players: int) -> None:
+    """Draw the opponents of game i."""
+    e = a.episodes[i]
+    for place in range(players - 1):
+        number = draw_below(a.seat_streams[i], BELOW)
+        k = 0
+        while number >= a.drawn[k]["bound"]:
+            k += 1
+        e["opponents"][place] = a.drawn[k]["code"]
+        e["who"][place] = a.drawn[k]["who"]
 
 
 @compiled_loop

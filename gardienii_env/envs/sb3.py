@@ -9,12 +9,14 @@ Game i with seed `seed + i` takes the same course as the single-agent environmen
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from gardienii_env.agents import Agent
 from gardienii_env.envs.batch import check_actions, check_num_envs
 from gardienii_env.envs.learner import LearnerTable, Opponents
 from gardienii_env.envs.options import known_options
@@ -23,9 +25,12 @@ from gardienii_env.envs.single import observation_space
 from gardienii_env.errors import MissingExtraError, OptionError
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
+from gardienii_env.rules import scoring
 from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
+from gardienii_env.rules.state import States
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -33,7 +38,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("gardienii_env.envs.sb3", "sb3") from error
 
-__all__ = ["GardieniiVecEnv"]
+__all__ = ["GardieniiVecEnv", "write_leads"]
 
 
 class GardieniiVecEnv(VecEnv):
@@ -170,6 +175,39 @@ class GardieniiVecEnv(VecEnv):
         """The games are wrapped in nothing, but they do report episodes, as SB3's Monitor does."""
         return [wrapper_class.__name__ == "Monitor" for _ in self._get_indices(indices)]
 
+    def leads(self) -> npt.NDArray[np.float64]:
+        """The learners' points so far less the mean of the others', shape (num_envs,), float64.
+
+        What the reward `margin` would pay if the games ended now, times 50: to shape a reward with. It
+        is no observation, since it tells of points that only their owners know.
+        """
+        leads = np.empty(self.num_envs)
+        batch = self.table.batch
+        write_leads(batch.rules, batch.states, self._all, self.table.seats, leads)
+        return leads
+
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on: names, or Agent objects."""
         self.table.set_opponents(opponents)
+
+    def draw_opponents(self, agents: Sequence[Agent | str], weights: Sequence[float]) -> None:
+        """Draw the opponents of every episode from now on; see `LearnerTable.draw_opponents`.
+
+        The infos of an episode's end then have `opponents`, their names, clockwise from the learner.
+        """
+        self.table.draw_opponents(agents, weights)
+
+
+@compiled
+def write_leads(
+    rules: npt.NDArray[np.void],
+    states: States,
+    games: npt.NDArray[np.int64],
+    seats: npt.NDArray[np.int64],
+    leads: npt.NDArray[np.float64],
+) -> None:
+    """Write, for the seat `seats[k]` in game `games[k]`, its points less the mean of the others'."""
+    for k in range(games.size):
+        scores = scoring.scores(rules, states, games[k])
+        own = scores[seats[k]]
+        leads[k] = own - (scores.sum() - own) / (scores.size - 1)

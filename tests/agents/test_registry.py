@@ -45,7 +45,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_kinds_are_these() -> None:
     assert [form for kind in AGENTS.values() for form in kind.forms] == [
         *("random", "greedy", "planner", "ismcts:N", "ismcts:SECONDSs"),
-        *("network:FILE.onnx", "sb3:FILE.zip", "python:MODULE:ATTRIBUTE"),
+        *("best", "network:FILE.onnx", "sb3:FILE.zip", "python:MODULE:ATTRIBUTE"),
     ]
     assert all(name == kind.name for name, kind in AGENTS.items())
 

@@ -24,7 +24,7 @@ SOME = {"ismcts": "ismcts:24"}
 LAZY = ("planner", "ismcts")
 """Kinds that have a module of their name."""
 
-FROM_OUTSIDE = ("network", "sb3", "python")
+FROM_OUTSIDE = ("best", "network", "sb3", "python")
 REDRAWN = 4
 
 Make = Callable[[str, int], Agent]
@@ -49,7 +49,8 @@ def makers(tmp_path: Path) -> dict[str, Make]:
     return {**found, "network": network, "python": lambda ruleset, players: FunctionAgent(curious)}
 
 
-KINDS = [name for name in AGENTS if name != "sb3"]  # test_external.py does as much for sb3
+KINDS = [name for name in AGENTS if name not in ("sb3", "best")]
+"""`test_external.py` does as much for sb3; `best` is a network."""
 
 
 def choice(agent: Agent, game: Game, seed: int) -> int:

@@ -14,12 +14,15 @@ from pydantic import BaseModel
 from gardienii_env import OptionError, Ruleset
 from gardienii_env.agents import AGENTS
 from training.config import (
+    CheckpointConfig,
     Config,
     EnvConfig,
     EvaluationConfig,
     ImitationConfig,
     NetworkConfig,
+    PayoffConfig,
     PPOConfig,
+    SelfPlayConfig,
     load_config,
 )
 
@@ -28,6 +31,8 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "env": EnvConfig,
     "network": NetworkConfig,
     "imitation": ImitationConfig,
+    "selfplay": SelfPlayConfig,
+    "checkpoint": CheckpointConfig,
     "ppo": PPOConfig,
     "evaluation": EvaluationConfig,
 }
@@ -167,7 +172,18 @@ def test_several_faults_are_told_at_once(tmp_path: Path) -> None:
         ("env.num_envs", 0),
         ("env.num_envs", 2.5),
         ("env.view", "all"),
-        ("env.reward", "points"),
+        ("env.reward", "money"),
+        ("env.payoff.first", 1.5),
+        ("selfplay.latest", -1),
+        ("selfplay.in_play", 0),
+        ("selfplay.agents", [1]),
+        ("selfplay.agents", {"greedy": -1}),
+        ("imitation.rounds", 0),
+        ("imitation.own_games", 2),
+        ("ppo.target_kl", 0),
+        ("checkpoint.every", 0),
+        ("checkpoint.keep", 1),
+        ("evaluation.every", -1),
         ("env.ruleset", 5),
         ("env.opponents", 5),
         ("network.hidden", []),
@@ -201,7 +217,8 @@ def test_a_wrong_value_is_named_with_its_key(tmp_path: Path, key: str, value: An
     ):
         assert message.startswith(key)
         assert fault in message
-        assert repr(0 if value == [8, 0] else value) in message
+        inner = {str([8, 0]): 0, str({"greedy": -1}): -1}.get(str(value), value)
+        assert repr(inner) in message
 
 
 @pytest.mark.parametrize(
@@ -213,6 +230,7 @@ def test_a_wrong_value_is_named_with_its_key(tmp_path: Path, key: str, value: An
         ("env.opponents", "random,greedy", "2 agents for 1 seat"),
         ("env.opponents", "", "The agent '' is not known"),
         ("env.opponents", "greedy:5", "takes no argument"),
+        ("selfplay.agents", "{gredy: 1}", "Did you mean 'greedy'?"),
         ("imitation.agent", "gredy", "Did you mean 'greedy'?"),
         ("imitation.agent", "random,greedy", "'random,greedy' is not known"),
         ("evaluation.baselines", "[random, gredy]", "Did you mean 'greedy'?"),
@@ -242,6 +260,23 @@ def test_batches_that_a_rollout_does_not_fill(tmp_path: Path, size: int, fault: 
     assert fault in message
     for fits in (256, 128, 254, 2):
         assert load(tmp_path, overrides=[*rollout, f"ppo.batch_size={fits}"]).ppo.batch_size == fits
+
+
+def test_the_payoffs_share_moves_in_a_line(tmp_path: Path) -> None:
+    payoff = PayoffConfig(first=0.2, last=0.8, start=0.25, end=0.75)
+    shares = [payoff.at(done) for done in (0, 0.25, 0.5, 0.75, 1)]
+    assert shares == pytest.approx([0.2, 0.2, 0.5, 0.8, 0.8])
+    assert PayoffConfig(first=0.3, last=0.3).at(0.5) == pytest.approx(0.3)
+    for start, end in ((0.5, 0.5), (0.6, 0.5)):
+        wrong = [f"env.payoff.start={start}", f"env.payoff.end={end}"]
+        assert refusal(tmp_path, overrides=wrong).startswith(f"env.payoff: start {start} is not before")
+
+
+def test_weights_make_self_play(tmp_path: Path) -> None:
+    assert not load(tmp_path).selfplay.wanted
+    assert not load(tmp_path, overrides=["selfplay.agents={greedy: 0}"]).selfplay.wanted
+    for override in ("selfplay.latest=1", "selfplay.past=0.1", "selfplay.agents.planner=2"):
+        assert load(tmp_path, overrides=[override]).selfplay.wanted
 
 
 # -- files and overrides ---------------------------------------------------------------------------

@@ -17,12 +17,14 @@ from gardienii_env import AgentError, Game
 from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.arena import duplicate_match
-from gardienii_env.observation import observe_deciding
+from gardienii_env.observation import layout, observe_deciding
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.ruleset import Ruleset
 from training import imitation
 from training.config import Config
-from training.imitation import Demonstrations, imitate, play_demonstrations
+from training.imitation import Demonstrations, Imitation, Watching, warm_start
+from training.network import Snapshot, layers_of
+from training.progress import progress
 from training.run import make_model
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
@@ -55,30 +57,51 @@ def games(config: Config, seed: int) -> list[Game]:
     return [Game.of(batch, i) for i in range(6)]
 
 
+def play_demonstrations(config: Config, seed: int) -> Demonstrations:
+    with progress(1, "watching", quiet=True) as bar:
+        return Watching(config, seed).play(config.imitation.decisions, bar)
+
+
 # -- demonstrations --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reward", ["payoff", "margin"])
+@pytest.mark.parametrize(
+    ("reward", "share"),
+    [("payoff", 0.0), ("margin", 0.0), ("margin", 0.25), ("points", 0.5), ("lead", 0.5)],
+)
 @combinations
-def test_demonstrations_are_whole_games_of_the_agent(ruleset: str, players: int, reward: str) -> None:
+def test_demonstrations_are_whole_games_of_the_agent(
+    ruleset: str, players: int, reward: str, share: float
+) -> None:
     """Every game played again: what the deciding seat saw, could do and did, and what it got."""
-    config = config_of(players, ruleset, env={"reward": reward}, imitation={"decisions": 1})
+    env = {"reward": reward, "payoff": {"first": share, "last": 1.0}}
+    config = config_of(players, ruleset, env=env, imitation={"decisions": 1})
     shown = play_demonstrations(config, seed=3)
     greedy, expected = make_agent("greedy"), {}
     for game in games(config, 3):
         rows = []
         while game.player is not None:
             action = int(greedy.act(game.batch, np.zeros(1, np.int64), new_streams(1, 1))[0])
-            rows.append((game.player, game.observe(game.player, "recall").tobytes(), action))
+            seen = game.observe(game.player, "recall").tobytes()
+            rows.append((game.player, seen, action, game.scores()))
             game.apply(action)
-        for seat, observation, action in rows:
+        for seat, observation, action, had in rows:
             scores = game.scores()
             own = scores.pop(seat)
             margin = (own - sum(scores) / len(scores)) / 50
-            expected[observation] = action, margin if reward == "margin" else game.payoffs()[seat]
+            lead = had[seat] - (sum(had) - had[seat]) / (len(had) - 1)
+            payoff = game.payoffs()[seat]
+            paid = {
+                "margin": margin,
+                "lead": margin - lead / 50,
+                "points": (own - had[seat]) / 50,
+                "payoff": payoff,
+            }[reward]
+            expected[observation] = action, (1 - share) * paid + share * payoff
     assert len(shown) == len(expected)
+    factors = layout(players, "recall").factors
     for row in range(len(shown)):
-        action, paid = expected.pop(shown.observations[row].tobytes())
+        action, paid = expected.pop((shown.observations[row] * factors).tobytes())
         assert shown.actions[row] == action
         assert shown.masks[row, action] == 1
         assert shown.returns[row] == pytest.approx(paid)
@@ -99,12 +122,16 @@ def test_as_many_decisions_as_are_wanted() -> None:
 
 def fitted(config: Config, demonstrations: Demonstrations) -> tuple[MaskablePPO, float, float]:
     model = make_model(config)
-    return model, *imitate(model.policy, demonstrations, config)
+    imitation = Imitation(model.policy, config)
+    with progress(1, "imitating", quiet=True) as bar:
+        imitation.fit(demonstrations, bar)
+    return model, imitation.agreement, imitation.explained
 
 
 def test_the_policy_learns_to_do_as_the_agent_does() -> None:
     def config(epochs: int) -> Config:
-        return config_of(imitation={"decisions": 3000, "epochs": epochs, "batch_size": 64})
+        settings = {"decisions": 3000, "epochs": epochs, "batch_size": 64}
+        return config_of(env={"reward": "margin"}, imitation=settings)
 
     shown = play_demonstrations(config(1), seed=1)
     _, before, _ = fitted(config(1), shown)
@@ -133,6 +160,37 @@ def test_returns_that_are_all_the_same_have_nothing_to_explain() -> None:
     _, agreement, explained = fitted(config, flat)
     assert 0 < agreement < 1
     assert isnan(explained)
+
+
+def test_rounds_are_played_and_learned_from_one_after_the_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = {"decisions": 900, "rounds": 3, "epochs": 1}
+    model = make_model(config_of(imitation=settings))
+    rates = []
+    for own_games in (0.0, 0.5):
+        config = config_of(imitation={**settings, "own_games": own_games})
+        imitation = warm_start(model.policy, config, seed=1)
+        rates.append(imitation._optimizer.param_groups[0]["lr"])
+        assert 0 < imitation.agreement < 1
+        err = capsys.readouterr().err
+        for number in (1, 2, 3):
+            assert f"watching greedy {number}/3" in err
+            assert f"imitating greedy {number}/3" in err
+    assert all(0 < rate < 0.5 * 1e-3 for rate in rates)
+
+
+def test_the_policy_plays_and_the_agent_says_what_it_would_do() -> None:
+    config = config_of(imitation={"decisions": 1, "own_games": 0.5})
+    watching, other = Watching(config, 3), Watching(config, 3)
+    policy = make_model(config).policy
+    own = Snapshot("own", layers_of(policy, "tanh"), "recall")
+    with progress(1, "watching", quiet=True) as bar:
+        mixed, pure = watching.play(1, bar, own), other.play(1, bar)
+    assert len(mixed) != len(pure)
+    assert mixed.masks[np.arange(len(mixed)), mixed.actions].all()
+    half = slice(0, 6)  # of the games, which the first decisions show in order
+    assert np.array_equal(mixed.actions[half], pure.actions[half])
 
 
 # -- the policy as an agent ------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -21,24 +20,16 @@ import torch
 import yaml
 from sb3_contrib import MaskablePPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from training_runs import FEW, ROOT, TINY, Process, rows, timeless, train
 
 import training.run
 from gardienii_env import Game, OptionError, Ruleset
 from training import imitation
 from training.__main__ import main
 from training.config import load_config
-from training.run import make_model, run
-
-ROOT = Path(__file__).parents[2]
-TINY = str(ROOT / "configs" / "tiny.yaml")
-FEW = (
-    *("threads=1", "env.num_envs=4", "network.hidden=[8]", "imitation.decisions=1"),
-    *("ppo.decisions=1024", "ppo.n_steps=64", "ppo.batch_size=256", "evaluation.deals=2"),
-)
-"""Settings of a run that takes about a second."""
+from training.run import make_model
 
 FOREVER = ("imitation.epochs=1000000", "ppo.decisions=1000000000", "evaluation.deals=100000")
-PATIENCE = 120.0
 
 
 @pytest.fixture(autouse=True)
@@ -46,62 +37,13 @@ def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imitation, "GAMES_AT_ONCE", 8)
 
 
-def train(folder: Path, *settings: str) -> Path:
-    return run(load_config(TINY, [*FEW, f"folder={folder}", *settings]))
-
-
-def rows(folder: Path) -> list[dict[str, str]]:
-    """The lines of `progress.csv`."""
-    with (folder / "progress.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 # -- a whole run, from the command line ------------------------------------------------------------
-
-
-class Process:
-    """`python -m training configs/tiny.yaml` with some settings, and what it has written so far."""
-
-    def __init__(self, folder: Path, *settings: str) -> None:
-        self.runs, self.out, self.err = folder / "runs", folder / "out.txt", folder / "err.txt"
-        with self.out.open("w") as out, self.err.open("w") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "training", TINY, *FEW, f"folder={self.runs}", *settings],
-                cwd=ROOT,
-                stdout=out,
-                stderr=err,
-                # Where tests run in the background SIGINT may be ignored, and children inherit that.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-            )
-
-    @property
-    def run(self) -> Path:
-        (folder,) = self.runs.iterdir()
-        return folder
-
-    def wait_until(self, done: Callable[[], bool]) -> None:
-        """Wait until something is so; fail if the process ends before."""
-        give_up = time.monotonic() + PATIENCE
-        while not done():
-            assert self.process.poll() is None, self.err.read_text()
-            assert time.monotonic() < give_up, self.err.read_text()
-            time.sleep(0.05)
-
-    def says(self, text: str) -> bool:
-        return text in self.err.read_text()
-
-    def finish(self) -> int:
-        return self.process.wait(PATIENCE)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Process:
     """A short run that has come to its end."""
-    process = Process(tmp_path_factory.mktemp("finished"))
+    process = Process.tiny(tmp_path_factory.mktemp("finished"))
     assert process.finish() == 0, process.err.read_text()
     return process
 
@@ -110,7 +52,9 @@ def test_the_folder_of_a_run(finished: Process) -> None:
     names = {path.name for path in finished.run.iterdir()}
     (events,) = {name for name in names if name.startswith("events.out.tfevents")}
     assert names == {
-        *("config.yaml", "versions.yaml", "model.zip", "progress.csv", "evaluation.txt", events)
+        *("config.yaml", "versions.yaml", "model.zip", "progress.csv", "curves.png", events),
+        *("evaluation.txt", "evaluation.json", "policy.onnx"),
+        *("checkpoint-0000000.pickle", "checkpoint-0000004.pickle"),
     }
     assert re.fullmatch(r"tiny-\d{8}-\d{6}", finished.run.name)
 
@@ -166,14 +110,16 @@ def test_the_model_can_be_loaded_and_plays(finished: Process, monkeypatch: pytes
 
 def test_what_is_logged_as_ppo_learns(finished: Process) -> None:
     logged = rows(finished.run)
-    assert [row["time/total_timesteps"] for row in logged] == ["256", "512", "768", "1024"]
+    assert [row["decisions"] for row in logged] == ["256", "512", "768", "1024"]
+    assert [row["update"] for row in logged] == ["1", "2", "3", "4"]
     (events,) = finished.run.glob("events*")
     tensorboard: Any = EventAccumulator(str(events))  # type: ignore[no-untyped-call]
     tensorboard.Reload()
     tags = set(tensorboard.Tags()["scalars"])
     assert tags >= {
         *("rollout/ep_rew_mean", "rollout/ep_len_mean", "rollout/win_share", "rollout/score"),
-        *("train/loss", "train/explained_variance", "train/entropy_loss", "train/learning_rate"),
+        *("rollout/payoff", "train/entropy", "train/approx_kl", "time/decisions_per_second"),
+        *("train/value_loss", "train/explained_variance", "train/learning_rate"),
     }
     share = [event.value for event in tensorboard.Scalars("rollout/win_share")]
     assert share
@@ -187,11 +133,7 @@ def test_what_is_logged_as_ppo_learns(finished: Process) -> None:
 def test_one_seed_gives_one_result(tmp_path: Path) -> None:
     def result(seed: int) -> tuple[str, list[dict[str, str]]]:
         folder = train(tmp_path, f"seed={seed}")
-        logged = [
-            {key: value for key, value in row.items() if not key.startswith("time/")}
-            for row in rows(folder)
-        ]
-        return (folder / "evaluation.txt").read_text(encoding="utf-8"), logged
+        return (folder / "evaluation.txt").read_text(encoding="utf-8"), timeless(rows(folder))
 
     first = result(1)
     assert result(1) == first
@@ -199,10 +141,8 @@ def test_one_seed_gives_one_result(tmp_path: Path) -> None:
 
 
 def test_the_learning_rate_falls_and_never_below_nothing(tmp_path: Path) -> None:
-    """A line of the log tells the rate of the rollout before it: here of the first three of four."""
     rates = [row["train/learning_rate"] for row in rows(train(tmp_path, "ppo.learning_rate=0.001"))]
-    assert rates[0] == ""
-    assert [float(rate) for rate in rates[1:]] == pytest.approx([0.001, 0.00075, 0.0005])
+    assert [float(rate) for rate in rates] == pytest.approx([0.001, 0.00075, 0.0005, 0.00025])
     for decisions, rollouts in ((1, 1), (256, 1), (257, 2)):
         overrides = [*FEW, f"ppo.decisions={decisions}", "ppo.learning_rate=0.001"]
         model = make_model(load_config(TINY, overrides))
@@ -218,7 +158,7 @@ def test_each_step_can_be_left_out(
     err = capsys.readouterr().err
     assert ("imitating" in err) == bool(imitated)
     assert ("learning" in err) == bool(learned)
-    assert len(rows(folder)) == learned
+    assert len(rows(folder)) == learned if learned else not (folder / "progress.csv").exists()
     assert MaskablePPO.load(folder / "model.zip").num_timesteps == 256 * learned
     assert (folder / "evaluation.txt").exists()
 
@@ -259,10 +199,10 @@ def test_runs_of_one_second_have_their_own_folders(
 def test_a_fault_while_learning_leaves_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(training.run, "imitate", fail)
+    monkeypatch.setattr(training.run, "warm_start", fail)
     with pytest.raises(MemoryError):
         train(tmp_path)
     (folder,) = tmp_path.iterdir()
@@ -280,8 +220,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 def learns(process: Process) -> bool:
     """PPO has learned from the first rollouts."""
-    logs = list(process.runs.glob("*/progress.csv"))
-    return bool(logs) and len(logs[0].read_text(encoding="utf-8").splitlines()) > 3
+    return process.has_logged(3)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +236,7 @@ def learns(process: Process) -> bool:
 def test_an_interrupt_saves_the_model(
     tmp_path: Path, when: Callable[[Process], bool], settings: Sequence[str], sent: signal.Signals
 ) -> None:
-    process = Process(tmp_path, *settings)
+    process = Process.tiny(tmp_path, *settings)
     try:
         process.wait_until(lambda: when(process))
         process.process.send_signal(sent)

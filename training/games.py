@@ -1,0 +1,56 @@
+"""The games that PPO learns on: a `GardieniiVecEnv` whose reward may turn into the payoff."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+
+from gardienii_env.envs.outcome import MARGIN_UNIT
+from gardienii_env.envs.sb3 import GardieniiVecEnv
+from training.config import Config
+
+__all__ = ["TrainingGames"]
+
+
+class TrainingGames(GardieniiVecEnv):
+    """Games with the settings of a configuration.
+
+    Attributes:
+        payoff_share: how much of the reward is the payoff in place of `env.reward`, from 0 to 1.
+    """
+
+    def __init__(self, config: Config) -> None:
+        env = config.env
+        self.payoff_share = env.payoff.first
+        self._scale = 1 / MARGIN_UNIT if env.reward == "points" else 1.0
+        self._lead = np.zeros(env.num_envs) if env.reward == "lead" else None  # what was paid so far
+        super().__init__(
+            env.num_envs,
+            opponents="random" if config.selfplay.wanted else env.opponents,
+            num_players=env.num_players,
+            ruleset=env.ruleset,
+            view=env.view,
+            reward="margin" if env.reward == "lead" else env.reward,
+            seed=config.seed,
+        )
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """See the base class."""
+        observations, rewards, dones, infos = super().step_wait()
+        share = self.payoff_share
+        if self._lead is not None:
+            now = np.where(dones, rewards, self.leads() / MARGIN_UNIT)
+            rewards = (now - self._lead).astype(np.float32)
+            self._lead = np.where(dones, 0.0, now)
+        rewards *= np.float32(self._scale * (1 - share))
+        if share:
+            for i in np.flatnonzero(dones):
+                rewards[i] += share * _payoff(infos[i])
+        return observations, rewards, dones, infos
+
+
+def _payoff(info: dict[str, Any]) -> float:
+    """What an episode paid at its end, were it for the payoff alone."""
+    return -1.0 if info["illegal_action"] else float(info["payoff"])
