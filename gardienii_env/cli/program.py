@@ -21,6 +21,7 @@ from gardienii_env.cli import (
     bench,
     evaluate,
     layout,
+    play,
     record,
     replay,
     rules,
@@ -32,7 +33,7 @@ from gardienii_env.errors import Ended, GardieniiError
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (serve, record, replay, verify, evaluate, tournament, bench, rules, layout)
+COMMANDS = (play, serve, record, replay, verify, evaluate, tournament, bench, rules, layout)
 
 DESCRIPTION = """\
 Play, check and study the card game Gardienii Dragonilor, a

@@ -15,7 +15,7 @@ from gardienii_env.record import loads, read_lines
 from gardienii_env.render.texts import LANGUAGES
 from gardienii_env.words import count_words
 
-__all__ = ["add_language", "add_to"]
+__all__ = ["add_language", "add_to", "read_game"]
 
 DESCRIPTION = """\
 Write a recorded game as a page that shows it step by step: the board, points
@@ -77,7 +77,7 @@ def run(args: Namespace) -> int:
     """Read, judge and write."""
     from gardienii_env.web.replay import replay_page
 
-    line, record = _record(args.file, args.game)
+    line, record = read_game(args.file, args.game)
     names = None if args.names is None else [name.strip() for name in args.names.split(",")]
     with writing(args.out) as file:
         with redirect_stdout(sys.stderr):  # what agents print is no part of the page
@@ -90,8 +90,8 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _record(path: str, number: int) -> tuple[int, dict[str, Any]]:
-    """Record `number` of a file, counted from 0, with the number of its line."""
+def read_game(path: str, number: int) -> tuple[int, dict[str, Any]]:
+    """Record `number` of a file, counted from 0, after the number of its line; OptionError, RecordError."""
     count = 0
     for line, text in read_lines(path):
         if count == number:

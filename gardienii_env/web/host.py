@@ -133,7 +133,8 @@ class Host:
             raise ConflictError("The game is still on; there is a replay once it is over.")
         judges = [] if judge is None else [self._agent(judge)]
         record = game.game.to_record()
-        return await self._think(judge, lambda: replay_data(record, judges, game.names))
+        data = await self._think(judge, lambda: replay_data(record, judges, game.names))
+        return {**data, "you": game.seat}
 
     def _check_decision(self, game: PersonsGame, number: int) -> None:
         if game.game.player != game.seat:

@@ -48,7 +48,7 @@ def replay_data(
 ) -> dict[str, Any]:
     """What the page shows, as plain data. Raises as `replay_page`.
 
-    - `names`: of the players, None where there is none; `seed`: of the record.
+    - `names`: of the players, None where there is none; `seed`: of the record, as text, or None.
     - `first`: the scene before the first move; `changes`: what each move changes (see `changes.py`). The
       hands of all seats are open; decks and pearls left are not.
     - `moves`: see `move_data`; `scores`: of each seat, before the first and after each move, as if the game
@@ -69,7 +69,7 @@ def replay_data(
         scores.append(game.scores())
     return {
         "names": [None] * game.num_players if names is None else list(names),
-        "seed": game.seed,
+        "seed": None if game.seed is None else str(game.seed),  # JavaScript would round it
         "first": scenes[0],
         "changes": [difference(old, new) for old, new in zip(scenes, scenes[1:], strict=False)],
         "moves": moves,

@@ -117,7 +117,7 @@ const SIGNS = {
   R: () => svg("path", { d: "M12 3 22 20H2Z" }),
   B: () => svg("path", { d: "M4 4h16v16H4Z" }),
   G: () => svg("path", { d: "M4 20C2 9 9 3 21 3c0 12-6 19-15 16l6-8-8 9Z" }),
-  D: () => svg("path", { d: "m12 1.5 3.1 7 7.6.8-5.7 5.1 1.6 7.500L12 18l-6.6 3.900L7 14.4 1.3 9.300l7.6-.8Z" }),
+  D: () => svg("path", { d: "m12 1.5 3.1 7 7.6.8-5.7 5.1 1.6 7.5L12 18l-6.6 3.9L7 14.4 1.3 9.3l7.6-.8Z" }),
 };
 
 const TOKENS = {
@@ -153,7 +153,7 @@ function cardElement(card, { action = null, count = 1, label = null, act = null,
     ? el("span", { class: `chip ${back.toUpperCase()}` }, sign(back.toUpperCase()))
     : el("b", {}, back);
   const inside = [
-    el("span", { class: "front" }, sign(card[0])),
+    el("span", { class: "front" }, sign(card[0]), el("span", { class: "name", "aria-hidden": "true" }, card)),
     el("span", { class: "back" }, pageSign),
     count > 1 ? el("span", { class: "count", "aria-hidden": "true" }, `×${count}`) : null,
   ];
@@ -287,7 +287,14 @@ function ownElement(scene, options) {
     el("header", {}, el("h3", {}, say("label.your_hand")),
       token("pieces", valuesText(own.pieces), say("label.your_pieces")),
       token("pearls", own.pearl_points, say("label.your_pearls"))),
-    handElement(own.hand, options, "large"));
+    handElement(own.hand, options, "large"), plainElement(scene, options));
+}
+
+// Buttons for the legal actions that have no card to click.
+function plainElement(scene, options) {
+  const plain = options.legal.filter((action) => /^(pass|column)/.test(action));
+  return plain.length === 0 ? null : el("div", { class: "buttons" }, plain.map((action) => el("button",
+    { type: "button", "data-focus": `plain ${action}`, onclick: () => options.act(action) }, actionWords("offer", action, scene.step))));
 }
 
 // The whole board. options: names, you (the seat that plays here, or null), legal (actions that may be
@@ -311,10 +318,10 @@ function replace(old, fresh) {
 // A table of points by source at the end of a game.
 function resultElement(end, names, you) {
   const sources = Object.keys(end.points[0]);
-  const head = [el("th", { scope: "col" }), ...sources.map((s) => el("th", { scope: "col" }, say(`source.${s}`))), el("th", { scope: "col" }, say("head.points"))];
+  const head = [el("th", { scope: "col" }), ...["head.points", ...sources.map((source) => `source.${source}`)].map((key) => el("th", { scope: "col" }, say(key)))];
   const rows = end.points.map((points, seat) => el("tr", { class: end.winners.includes(seat) ? "won" : null },
     el("th", { scope: "row" }, `${seatName(seat, names, you)}${end.winners.includes(seat) ? " ★" : ""}`),
-    sources.map((s) => el("td", {}, String(points[s]))), el("td", {}, el("b", {}, String(end.scores[seat])))));
+    el("td", {}, el("b", {}, String(end.scores[seat]))), sources.map((source) => el("td", {}, String(points[source])))));
   return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
@@ -338,18 +345,31 @@ function barElement(share) {
 }
 
 function signed(value) {
-  return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+  const digits = Math.abs(value).toFixed(2);
+  return digits === "0.00" ? digits : (value < 0 ? "−" : "+") + digits;
 }
 
-// Ask the server; throws an Error with `status`. The key of the game stands behind the # of the address.
+// Ask the server. Throws a Refusal with what the server says, or without `status` where it cannot be reached.
+// The key of the game stands behind the # of the address, which browsers do not send.
+class Refusal extends Error {
+  constructor(words, status) {
+    super(words);
+    this.status = status;
+  }
+}
+
 async function ask(path, body) {
   const headers = { Authorization: `Bearer ${decodeURIComponent(location.hash.slice(1))}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", headers,
-    body: body === undefined ? undefined : JSON.stringify(body) });
-  const found = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(found.error), { status: answer.status });
+  let answer, found;
+  try {
+    answer = await fetch(path, { method: body === undefined ? "GET" : "POST", headers, body: body && JSON.stringify(body) });
+    found = await answer.json();
+  } catch {
+    throw new Refusal(say("web.lost"));
+  }
+  if (!answer.ok) throw new Refusal(found.error, answer.status);
   return found;
 }
 
-export { DATA, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, signed, store, stored, svg };
+export { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, signed, store, stored, svg };

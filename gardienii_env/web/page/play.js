@@ -1,6 +1,6 @@
 // The pages on which a person begins games and plays them. The server knows the game; this shows it.
 
-import { DATA, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, store, stored } from "./board.js";
+import { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, store, stored } from "./board.js";
 
 const SPEEDS = { slow: 1400, normal: 650, fast: 250, none: 0 };
 const RETRY = 2000; // milliseconds
@@ -25,6 +25,12 @@ function forget(id) {
   store("games", JSON.stringify(knownGames().filter((game) => game.id !== id)));
 }
 
+// What to say about a request that failed; anything else that went wrong is a fault of this script.
+function words(error) {
+  if (error instanceof Refusal) return error.message;
+  throw error;
+}
+
 // -- the first page -------------------------------------------------------------------------------
 
 function start() {
@@ -33,7 +39,7 @@ function start() {
     document.title = `${say("web.new_game")} · Gardienii`;
     root.replaceChildren(
       el("header", { class: "top" }, el("h1", {}, "Gardienii"), languageChoice(draw)),
-      el("div", { class: "start" }, formElement(chosen, draw), gamesElement(draw), rulesElement()));
+      el("div", { class: "start" }, formElement(chosen, draw), rulesElement(), gamesElement(draw)));
     root.removeAttribute("aria-busy");
   };
   draw();
@@ -62,7 +68,7 @@ function formElement(chosen, draw) {
       remember({ ...made, ruleset: chosen.ruleset, opponents: chosen.opponents.slice(0, chosen.players - 1), when: Date.now() });
       location.assign(`/games/${made.id}#${made.key}`);
     } catch (error) {
-      failed.textContent = error.status ? error.message : say("web.lost");
+      failed.textContent = words(error);
     }
   };
   return el("form", { class: "panel", onsubmit: begin },
@@ -111,8 +117,8 @@ function play(id) {
         select(say("web.speed"), speeds, speed(), (name) => store("speed", name)), languageChoice(() => { build(); draw(); })),
       parts.status, parts.alert,
       el("div", { class: "layout" },
-        el("div", { class: "main" }, parts.board),
-        el("aside", {}, parts.end, parts.actions, parts.hint,
+        el("div", { class: "main" }, parts.end, parts.board),
+        el("aside", {}, parts.actions, parts.hint,
           el("section", { class: "story" }, el("h2", {}, say("web.log")), parts.log))));
     root.removeAttribute("aria-busy");
   }
@@ -171,7 +177,7 @@ function play(id) {
         if (game.shown === null || state.number > game.number || state.error !== game.shown.error || state.kept !== game.shown.kept || again) take(state);
         if (state.final !== null || state.error !== null) return;
       } catch (error) {
-        game.note = error.status ? error.message : say("web.lost");
+        game.note = words(error);
         if (game.shown) draw();
         else root.replaceChildren(el("p", { class: "error", role: "alert" }, game.note), el("a", { href: "/" }, say("web.new_game")));
         if (error.status) return;
@@ -190,7 +196,7 @@ function play(id) {
       take(await ask(`${here}/actions`, { action, number: game.number }));
       game.note = "";
     } catch (error) {
-      game.note = error.status ? error.message : say("web.lost");
+      game.note = words(error);
     }
     game.busy = false;
     draw();
@@ -208,13 +214,13 @@ function play(id) {
       game.verdict = found.number === game.number ? found.verdict : null;
     } catch (error) {
       game.verdict = null;
-      game.note = error.status ? error.message : say("web.lost");
+      game.note = words(error);
     }
     draw();
   }
 
   async function again() {
-    await ask(`${here}/again`, {}).catch((error) => { game.note = error.message; });
+    await ask(`${here}/again`, {}).catch((error) => { game.note = words(error); });
     game.shown = { ...game.shown, error: null };
     draw();
     listen();
@@ -288,7 +294,7 @@ function play(id) {
   }
 
   function endElement(scene) {
-    return el("section", { class: "end" }, el("h2", { tabindex: -1 }, say("label.end")),
+    return el("section", { class: "panel end" }, el("h2", { tabindex: -1 }, say("web.result")),
       resultElement(scene.end, game.shown.names, game.shown.seat),
       el("div", { class: "buttons" },
         el("a", { class: "button main", href: `/games/${id}/replay${location.hash}` }, say("web.watch_replay")),

@@ -24,6 +24,11 @@ function load(data) {
   for (const change of data.changes) scenes.push(changed(scenes.at(-1), change));
 }
 
+// The players' names; the person who played here, if any, is told by a word of the language.
+function names() {
+  return game.names.map((name, seat) => (seat === game.you ? say("web.you") : name));
+}
+
 // The scene as the chosen viewer sees it: others' private things are left out.
 function sceneAt(at) {
   const scene = scenes[at];
@@ -96,7 +101,7 @@ function build() {
     board: el("div"), verdict: el("div"), chart: el("div"), result: el("div"),
     log: el("ol", { class: "log" }),
   };
-  const views = [["all", say("web.all_hands")], ...game.names.map((_, seat) => [seat, say("web.as_seat", { name: seatName(seat, game.names, null) })])];
+  const views = [["all", say("web.all_hands")], ...game.names.map((_, seat) => [seat, say("web.as_seat", { name: seatName(seat, names(), null) })])];
   root.replaceChildren(
     el("header", { class: "top" }, el("h1", {}, say("web.replay")),
       el("span", { class: "muted" }, `${scenes[0].ruleset} · ${say("count.player", { number: scenes[0].players })}${game.seed === null ? "" : ` · ${say("web.seed", { seed: game.seed })}`}`),
@@ -109,8 +114,8 @@ function build() {
       el("label", { class: "choice" }, el("span", {}, say("web.go_to_turn")), parts.turn)),
     parts.told,
     el("div", { class: "layout" },
-      el("div", { class: "main" }, parts.board),
-      el("aside", {}, parts.verdict, parts.result,
+      el("div", { class: "main" }, parts.result, parts.board),
+      el("aside", {}, parts.verdict,
         el("section", {}, el("h2", {}, say("web.points_over_time")), parts.chart),
         el("section", {}, el("h2", {}, say("web.log")), parts.log),
         el("p", { class: "muted" }, say("web.replay_keys")))));
@@ -123,20 +128,20 @@ function build() {
 function fillLog() {
   parts.log.replaceChildren(...game.moves.map((move, k) => el("li", { class: `seat-${move.seat}` },
     scenes[k].turn !== scenes[k - 1]?.turn ? el("b", {}, say("web.turn", { turn: scenes[k].turn })) : null,
-    el("button", { type: "button", onclick: () => go(k) }, moveWords(move, game.names, null)))));
+    el("button", { type: "button", onclick: () => go(k) }, moveWords(move, names(), null)))));
 }
 
 function draw() {
   const scene = sceneAt(state.at), move = game.moves[state.at], last = game.moves[state.at - 1] ?? null;
   const scores = game.scores[state.at].map((score, seat) => (state.view === "all" || seat === state.view || scene.end ? score : null));
-  parts.board = replace(parts.board, boardElement(scene, { names: game.names, you: null, legal: [], last,
+  parts.board = replace(parts.board, boardElement(scene, { names: names(), you: null, legal: [], last,
     scores: scores.includes(null) ? null : scores }));
   parts.slider.value = state.at;
   parts.slider.setAttribute("aria-valuetext", say("web.move", { number: state.at, total: scenes.length - 1 }));
   parts.turn.value = scene.turn;
   parts.place.textContent = say("web.move", { number: state.at, total: scenes.length - 1 });
-  parts.told.textContent = `${say("web.turn", { turn: scene.turn })}. ${last ? moveWords(last, game.names, null) : say("web.dealt")}${move ? "" : `. ${scene.end ? say(`end.${scene.end.reason}`) : say("web.unfinished")}`}`;
-  parts.result = replace(parts.result, scene.end ? el("section", {}, el("h2", {}, say("label.end")), resultElement(scene.end, game.names, null)) : el("div"));
+  parts.told.textContent = `${say("web.turn", { turn: scene.turn })}. ${last ? moveWords(last, names(), null) : say("web.dealt")}${move ? "" : `. ${scene.end ? say(`end.${scene.end.reason}`) : say("web.unfinished")}`}`;
+  parts.result = replace(parts.result, scene.end ? el("section", { class: "panel end" }, el("h2", {}, say("web.result")), resultElement(scene.end, names(), null)) : el("div"));
   parts.verdict = replace(parts.verdict, verdictElement(scene, move));
   parts.chart = replace(parts.chart, chartElement());
   const others = new Set(otherwise());
@@ -171,7 +176,7 @@ function judgedElement([choice, value, options], scene, move) {
   if (state.view !== "all" && move.seat !== state.view) return null;
   const same = choice === move.action;
   return el("div", {},
-    el("p", { class: same ? "same" : "differs" }, `${same ? "=" : "≠"} ${seatName(move.seat, game.names, null)}: ${words(move.action)}. ${same ? say("web.same") : say("web.would", { action: words(choice) })}`),
+    el("p", { class: same ? "same" : "differs" }, `${same ? "=" : "≠"} ${seatName(move.seat, names(), null)}: ${words(move.action)}. ${same ? say("web.same") : say("web.would", { action: words(choice) })}`),
     value === null ? null : el("p", {}, say("web.expects", { value: signed(value) })),
     options.length > 1 ? optionsElement(options, scene, move.action) : null);
 }
@@ -197,7 +202,7 @@ async function chooseJudge(value) {
 // -- points over time -----------------------------------------------------------------------------
 
 function chartElement() {
-  const [width, height, left, right, top, bottom] = [640, 240, 34, 34, 10, 26];
+  const [width, height, left, right, top, bottom] = [340, 190, 26, 28, 8, 20];
   const seats = game.names.map((_, seat) => seat).filter((seat) => state.view === "all" || seat === state.view);
   const most = Math.max(10, ...game.scores.flat()), steps = Math.max(scenes.length - 1, 1);
   const x = (at) => left + (at / steps) * (width - left - right);
@@ -208,22 +213,22 @@ function chartElement() {
   const turns = Array.from({ length: Math.floor(lastTurn / turnGap) }, (_, k) => (k + 1) * turnGap);
   const labels = spread(seats.map((seat) => [seat, y(game.scores.at(-1)[seat])]));
   const chart = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": seats.map((seat) => `${seatName(seat, game.names, null)}: ${game.scores[state.at][seat]}`).join("; "),
+    "aria-label": seats.map((seat) => `${seatName(seat, names(), null)}: ${game.scores[state.at][seat]}`).join("; "),
     onclick: (event) => {
       const box = chart.getBoundingClientRect();
       go(Math.round((((event.clientX - box.left) / box.width) * width - left) / (width - left - right) * steps));
     } },
     ticks.map((points) => [svg("line", { class: "grid", x1: left, x2: width - right, y1: y(points), y2: y(points) }),
-      svg("text", { x: left - 5, y: y(points) + 5, "text-anchor": "end" }, String(points))]).flat(),
-    turns.map((turn) => svg("text", { x: x(scenes.findIndex((scene) => scene.turn >= turn)), y: height - 5, "text-anchor": "middle" }, String(turn))),
+      svg("text", { x: left - 5, y: y(points) + 4, "text-anchor": "end" }, String(points))]).flat(),
+    turns.map((turn) => svg("text", { x: x(scenes.findIndex((scene) => scene.turn >= turn)), y: height - 3, "text-anchor": "middle" }, String(turn))),
     otherwise().map((k) => svg("line", { class: "other", x1: x(k), x2: x(k), y1: height - bottom, y2: height - bottom + 6 })),
     seats.map((seat) => svg("polyline", { class: `line seat-${seat}`, "stroke-dasharray": DASHES[seat],
       points: game.scores.map((scores, at) => `${x(at).toFixed(1)},${y(scores[seat]).toFixed(1)}`).join(" ") })),
-    labels.map(([seat, at]) => svg("text", { class: `label seat-${seat}`, x: width - right + 4, y: at + 5 }, String(game.scores.at(-1)[seat]))),
+    labels.map(([seat, at]) => svg("text", { class: `label seat-${seat}`, x: width - right + 4, y: at + 4 }, String(game.scores.at(-1)[seat]))),
     svg("line", { class: "cursor", x1: x(state.at), x2: x(state.at), y1: top, y2: height - bottom }));
   const legend = el("ul", { class: "legend" }, seats.map((seat) => el("li", {},
     svg("svg", { viewBox: "0 0 30 8", "aria-hidden": "true" }, svg("line", { class: `line seat-${seat}`, x1: 0, x2: 30, y1: 4, y2: 4, "stroke-dasharray": DASHES[seat] })),
-    `${seatName(seat, game.names, null)}: ${game.scores[state.at][seat]}`)));
+    `${seatName(seat, names(), null)}: ${game.scores[state.at][seat]}`)));
   return el("figure", {}, chart, legend);
 }
 
