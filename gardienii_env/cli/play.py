@@ -112,7 +112,10 @@ def run(args: Namespace) -> int:
         again += ["--seat", str(args.seat)] if args.seat else []
         print(f"\nThe game is kept. To go on: {shlex.join(again)}", file=sys.stderr)
     else:
-        print(f"\nTo watch it: {shlex.join(['gardienii', 'replay', out, '--out', 'game.html'])}", file=sys.stderr)
+        print(
+            f"\nTo watch it: {shlex.join(['gardienii', 'replay', out, '--out', 'game.html'])}",
+            file=sys.stderr,
+        )
     return 0
 
 
@@ -141,7 +144,9 @@ def _file(args: Namespace) -> str:
     """The file for the record: no other games are in it."""
     if args.resume is not None and args.out in (None, args.resume):
         if sum(1 for _ in read_lines(args.resume)) > 1:
-            raise OptionError(f"--resume: {args.resume} holds other games too; give a new file by --out.")
+            raise OptionError(
+                f"--resume: {args.resume} holds other games too; give a new file by --out."
+            )
         return str(args.resume)
     if args.out is None:
         return str(_new_file())
@@ -208,7 +213,11 @@ class _Table:
     def _show(self) -> None:
         width = min(shutil.get_terminal_size((100, 24)).columns, 100)
         print()
-        print(self._board(self.game, self.seat, color=self.color, width=max(width, 60), language=self.language))
+        print(
+            self._board(
+                self.game, self.seat, color=self.color, width=max(width, 60), language=self.language
+            )
+        )
 
     def _tell(self, seat: int, name: str, action: str) -> None:
         from gardienii_env.render.scene import scene
@@ -238,7 +247,9 @@ class _Table:
                 action = meant(answer, legal)
                 if action is not None:
                     return action
-                print(f"{answer!r} is none of the legal actions; answer with an id, a name or #number, or help.")
+                print(
+                    f"{answer!r} is no legal action; answer with an id, a name or #number, or ask for help."
+                )
 
     def _answer(self) -> str:
         try:
@@ -301,7 +312,9 @@ def meant(answer: str, legal: Sequence[str]) -> str | None:
         ok = number.isascii() and number.isdecimal() and 1 <= int(number) <= len(legal)
         return legal[int(number) - 1] if ok else None
     if answer.isascii() and answer.isdecimal():
-        found = [action for action in legal if str(ACTIONS.index(action)) == answer.lstrip("0").rjust(1, "0")]
+        found = [
+            action for action in legal if str(ACTIONS.index(action)) == answer.lstrip("0").rjust(1, "0")
+        ]
     else:
         found = [action for action in legal if action == answer] or [
             action for action in legal if action.lower() == answer.lower()

@@ -91,7 +91,7 @@ def run(args: Namespace) -> int:
 
 
 def read_game(path: str, number: int) -> tuple[int, dict[str, Any]]:
-    """Record `number` of a file, counted from 0, after the number of its line; OptionError, RecordError."""
+    """Record `number` of a file, counted from 0, after the number of its line."""
     count = 0
     for line, text in read_lines(path):
         if count == number:
@@ -100,4 +100,6 @@ def read_game(path: str, number: int) -> tuple[int, dict[str, Any]]:
             except RecordError as error:
                 raise RecordError(f"{path}, line {line}: {error}") from None
         count += 1
-    raise OptionError(f"--game: {number}, but {path} holds {count_words(count, 'game')}, counted from 0.")
+    raise OptionError(
+        f"--game: {number}, but {path} holds {count_words(count, 'game')}, counted from 0."
+    )

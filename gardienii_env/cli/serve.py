@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from importlib.util import find_spec
 
 from gardienii_env.agents import Agent, make_agent
@@ -104,16 +104,17 @@ def run(args: Namespace) -> int:
         port = listener.getsockname()[1]
         if not web.is_loopback(args.host):
             print(
-                f"Warning: whoever can reach this machine at {args.host} can play here, and read what is "
-                "sent: it is not encrypted.",
+                f"Warning: whoever can reach this machine at {args.host} can play here, and nothing that "
+                "is sent is encrypted.",
                 file=sys.stderr,
             )
         print(f"Games are kept in {shlex.quote(str(games.folder.resolve()))}.")
-        print(f"Open http://{_address(args.host)}:{port}/ in a browser; Ctrl-C ends the server.", flush=True)
-        try:
+        print(
+            f"Open http://{_address(args.host)}:{port}/ in a browser; Ctrl-C ends the server.",
+            flush=True,
+        )
+        with suppress(KeyboardInterrupt):
             web.serve(host, listener, web.host_names(args.host, args.allow_host))
-        except KeyboardInterrupt:
-            pass
     print("Ended. Games that are on go on when the server is started again.", file=sys.stderr)
     return 0
 

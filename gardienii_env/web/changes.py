@@ -1,7 +1,7 @@
 """Differences between plain data: a replay is one scene and what changes from each to the next.
 
-A difference is an object, which says by key (of an object) or by place (in a list) what changes there, or
-a list of one value, which takes the place of what was there. `board.js` puts them together again.
+A difference is an object, which says by key (of an object) or by place (in a list) what changes there,
+or a list of one value, which takes the place of what was there. `board.js` puts them together again.
 """
 
 from __future__ import annotations

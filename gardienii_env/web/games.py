@@ -1,8 +1,8 @@
 """Games of a person against agents, and the folder that keeps them.
 
-Each game has an id, which others may know, and a key, which only the person's browser knows. A game is kept
-in the file `ID.json` from its first moment, so that it goes on after the server was started anew; once it is
-over its record is kept too, in `ID.jsonl`. Nothing here waits: agents think elsewhere.
+Each game has an id, which others may know, and a key, which only the person's browser knows. A game is
+kept in the file `ID.json` from its first moment, so that it goes on after the server was started anew;
+once it is over its record is kept too, in `ID.jsonl`. Nothing here waits: agents think elsewhere.
 """
 
 from __future__ import annotations
@@ -114,7 +114,9 @@ class Games:
                 f"--games: {str(folder)!r} cannot be the folder of games: {error.strerror}."
             ) from None
 
-    def new(self, ruleset: Ruleset, players: int, opponents: Sequence[str], seat: int | None) -> PersonsGame:
+    def new(
+        self, ruleset: Ruleset, players: int, opponents: Sequence[str], seat: int | None
+    ) -> PersonsGame:
         """Begin a game, the person at a seat (None: one that is drawn).
 
         OptionError if the numbers do not fit, TooManyGamesError if the folder is full.

@@ -1,7 +1,7 @@
-"""Who plays at the tables of a server: it lets agents decide where it is their turn, and answers for them.
+"""Who plays on a server: it lets agents decide where it is their turn, and answers for them.
 
-All changes to games happen on the event loop, one after the other. Agents think in threads, on copies, so
-that however long they take no other game waits for them.
+All changes to games happen on the event loop, one after the other. Agents think in threads, on copies,
+so that however long they take no other game waits for them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from gardienii_env.agents import Agent
@@ -75,8 +75,8 @@ class Host:
     def new(self, ruleset: str, opponents: list[str], seat: int | None) -> PersonsGame:
         """Begin a game against opponents, clockwise from the first seat that is not the person's.
 
-        Raises OptionError or AgentError for what is not offered, TooManyGamesError if the folder is full,
-        OSError if the game cannot be kept.
+        Raises OptionError or AgentError for what is not offered, TooManyGamesError if the folder is
+        full, OSError if the game cannot be kept.
         """
         if ruleset not in self.rulesets:
             raise OptionError(one_of("ruleset:", ruleset, self.rulesets))
@@ -99,8 +99,8 @@ class Host:
     def act(self, game: PersonsGame, action: str, number: int) -> None:
         """The person's action, which is move `number` of the game, counted from 0.
 
-        Raises ConflictError if it is not the person's decision, or another one by now, and IllegalActionError
-        if it is not legal; the game is as it was.
+        Raises ConflictError if it is not the person's decision, or another one by now, and
+        IllegalActionError if it is not legal; the game is as it was.
         """
         self._check_decision(game, number)
         game.game.apply(action)
@@ -108,7 +108,7 @@ class Host:
         self.go_on(game)
 
     def go_on(self, game: PersonsGame) -> None:
-        """Let agents decide until it is the person's decision, unless they are at it or one has failed."""
+        """Let agents decide until the person is to decide, unless they do already or one has failed."""
         if self._agents_turn(game) and game.error is None and game.id not in self._thinking:
             task = asyncio.get_running_loop().create_task(self._play(game))
             self._thinking[game.id] = task
@@ -128,7 +128,7 @@ class Host:
         return await self._think(agent, lambda: judge_position(adviser, position, seed))
 
     async def replay(self, game: PersonsGame, judge: str | None) -> dict[str, Any]:
-        """The replay of a game that is over, with what an agent would have done; ConflictError before."""
+        """The replay of a game that is over, with an agent's verdicts if asked; ConflictError before."""
         if not game.game.is_over:
             raise ConflictError("The game is still on; there is a replay once it is over.")
         judges = [] if judge is None else [self._agent(judge)]
@@ -182,9 +182,8 @@ class Host:
             event = asyncio.Event()
             game.waiting.add(event)
             try:
-                await asyncio.wait_for(event.wait(), wait)
-            except asyncio.TimeoutError:
-                pass
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(event.wait(), wait)
             finally:
                 game.waiting.discard(event)
         return self.state(game, after)
@@ -193,8 +192,8 @@ class Host:
         """What the person may know of the game, as plain data.
 
         - `number`: of moves so far; `seat`: the person's; `names`: who plays, None for the person.
-        - `scene`: as the person sees it; `moves`: those from `after` on (see `replay.move_data`), each with
-          the `scene` after it unless it is long ago.
+        - `scene`: as the person sees it; `moves`: those from `after` on (see `replay.move_data`), each
+          with the `scene` after it unless it is long ago.
         - `error`: why an agent could not go on; `kept`: whether the game could be written to disk.
         """
         return {
@@ -267,10 +266,8 @@ async def _in_thread(work: Callable[[], T], lock: AbstractContextManager[Any]) -
                 result = work()
         except Exception as error:
             failed = error
-        try:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, result, failed)
-        except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
 
     threading.Thread(target=run, name="thinking", daemon=True).start()
     return await done

@@ -1,7 +1,8 @@
 """What an agent thinks of the decisions of a game: what it would do, and what numbers it has for that.
 
-A judge is told the game as it stands and looks at it as an agent does: it reads what the deciding seat may
-see. Agents that search give visits and values, networks give probabilities, all others their choice.
+A judge is told the game as it stands and looks at it as an agent does: it reads what the deciding seat
+may see. Agents that search give visits and values, networks give probabilities, all others their
+choice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pages put together from the files in `page/`: alone in one file, or served with files beside them.
 
-The scripts are modules: `board.js` draws a scene and knows the texts, `replay.js` and `play.js` use it. In a
-page that stands alone they are one script, so their `import` and `export` lines are left out.
+The scripts are modules: `board.js` draws a scene and knows the texts, `replay.js` and `play.js` use it.
+In a page that stands alone they are one script, so their `import` and `export` lines are left out.
 """
 
 from __future__ import annotations

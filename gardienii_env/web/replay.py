@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from gardienii_env.agents import Agent
@@ -51,8 +52,8 @@ def replay_data(
     - `names`: of the players, None where there is none; `seed`: of the record, as text, or None.
     - `first`: the scene before the first move; `changes`: what each move changes (see `changes.py`). The
       hands of all seats are open; decks and pearls left are not.
-    - `moves`: see `move_data`; `scores`: of each seat, before the first and after each move, as if the game
-      ended there.
+    - `moves`: see `move_data`; `scores`: of each seat, before the first and after each move, as if the
+      game ended there.
     - `judges`: `name`, and `verdicts`, one for each move, as [choice, value, options], each option as
       [action, share, visits, value]; see `judge.Verdict`.
     """
@@ -71,7 +72,7 @@ def replay_data(
         "names": [None] * game.num_players if names is None else list(names),
         "seed": None if game.seed is None else str(game.seed),  # JavaScript would round it
         "first": scenes[0],
-        "changes": [difference(old, new) for old, new in zip(scenes, scenes[1:], strict=False)],
+        "changes": [difference(old, new) for old, new in pairwise(scenes)],
         "moves": moves,
         "scores": scores,
         "judges": [

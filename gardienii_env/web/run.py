@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -59,10 +60,8 @@ def host_names(host: str, more: Iterable[str] = ()) -> list[str]:
     if not is_loopback(host):
         here = socket.gethostname()
         names += [here, f"{here}.local"]
-        try:
+        with suppress(OSError):  # the name of this machine may lead nowhere
             names += [str(found[4][0]) for found in socket.getaddrinfo(here, None)]
-        except OSError:
-            pass  # the name of this machine leads nowhere
     return [name.lower() for name in dict.fromkeys(names) if "*" not in name]
 
 

@@ -1,8 +1,8 @@
-"""The server: which address answers what, and what it refuses. It needs starlette and uvicorn (extra `web`).
+"""The server: which address answers what, and what it refuses. It needs the extra `web` (starlette).
 
-It serves one machine, or those that its owner lets in. A page of another site can neither read it nor make
-it do anything: names of hosts are checked (DNS rebinding), origins too (CSRF), and each game answers only to
-its key, which stands in no address that is sent. Requests for data and actions are:
+It serves one machine, or those that its owner lets in. A page of another site can neither read it nor
+make it do anything: names of hosts are checked (DNS rebinding), origins too (CSRF), and each game answers
+only to its key, which stands in no address that is sent. Requests for data and actions are:
 
     POST /api/games                      {"ruleset", "opponents", "seat"} -> {"id", "key"}
     GET  /api/games/ID?after=N&wait=1    what the person may know, see `Host.state`
@@ -194,7 +194,9 @@ def _number(text: str) -> int:
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return JSONResponse({"error": str(error.detail)}, error.status_code, headers=error.headers)
-    status = 409 if isinstance(error, ConflictError) else 429 if isinstance(error, TooManyGamesError) else 400
+    status = (
+        409 if isinstance(error, ConflictError) else 429 if isinstance(error, TooManyGamesError) else 400
+    )
     return JSONResponse({"error": str(error)}, status)
 
 
@@ -234,5 +236,3 @@ class _WithHeaders:
             await send(message)
 
         await self.app(scope, receive, sending if scope["type"] == "http" else send)
-
-

@@ -40,7 +40,8 @@ def until(page: Page, condition: str) -> None:
 def click(page: Page, selector: str) -> None:
     """Click the middle of the first element that is meant, as a mouse does."""
     place = page.value(
-        f"(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{block: 'center'}});"
+        f"(() => {{ const e = document.querySelector({selector!r}); "
+        "e.scrollIntoView({block: 'center'}); "
         "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
     )
     press(page, *place)
@@ -67,10 +68,14 @@ def picture(page: Page, file: Path, whole: bool = False) -> None:
 def complaints(page: Page) -> list[Any]:
     """Errors on the page: uncaught ones, what the console and the browser's log were told."""
     found = [
-        call for call in page.named("Runtime.consoleAPICalled") if call["type"] in ("error", "warning", "assert")
+        call
+        for call in page.named("Runtime.consoleAPICalled")
+        if call["type"] in ("error", "warning", "assert")
     ]
     found += page.named("Runtime.exceptionThrown")
-    return found + [entry for entry in page.named("Log.entryAdded") if entry["entry"]["level"] == "error"]
+    return found + [
+        entry for entry in page.named("Log.entryAdded") if entry["entry"]["level"] == "error"
+    ]
 
 
 def addresses(page: Page) -> list[str]:
