@@ -248,7 +248,7 @@ class _Table:
                 if action is not None:
                     return action
                 print(
-                    f"{answer!r} is no legal action; answer with an id, a name or #number, or ask for help."
+                    f"{answer!r} is no legal action; answer with an id, a name or #number, or help."
                 )
 
     def _answer(self) -> str:

@@ -104,8 +104,8 @@ def run(args: Namespace) -> int:
         port = listener.getsockname()[1]
         if not web.is_loopback(args.host):
             print(
-                f"Warning: whoever can reach this machine at {args.host} can play here, and nothing that "
-                "is sent is encrypted.",
+                f"Warning: whoever can reach this machine at {args.host} can play here, and nothing "
+                "that is sent is encrypted.",
                 file=sys.stderr,
             )
         print(f"Games are kept in {shlex.quote(str(games.folder.resolve()))}.")

@@ -85,7 +85,7 @@ def serve(host: Host, listener: socket.socket, names: Sequence[str]) -> None:
 
 
 def warm_up(host: Host) -> None:
-    """Let every agent decide once, so that what it needs is compiled: up to a minute the first time.
+    """Let every agent decide once, so that what it needs is ready: up to a minute the first time.
 
     AgentError if an agent fits none of the games that are offered, or fails.
     """

@@ -1,8 +1,8 @@
 """The server: which address answers what, and what it refuses. It needs the extra `web` (starlette).
 
 It serves one machine, or those that its owner lets in. A page of another site can neither read it nor
-make it do anything: names of hosts are checked (DNS rebinding), origins too (CSRF), and each game answers
-only to its key, which stands in no address that is sent. Requests for data and actions are:
+make it do anything: names of hosts are checked (DNS rebinding), origins too (CSRF), and each game
+answers only to its key, which stands in no address that is sent. Requests for data and actions are:
 
     POST /api/games                      {"ruleset", "opponents", "seat"} -> {"id", "key"}
     GET  /api/games/ID?after=N&wait=1    what the person may know, see `Host.state`
