@@ -247,9 +247,7 @@ class _Table:
                 action = meant(answer, legal)
                 if action is not None:
                     return action
-                print(
-                    f"{answer!r} is no legal action; answer with an id, a name or #number, or help."
-                )
+                print(f"{answer!r} is no legal action; answer with an id, a name or #number, or help.")
 
     def _answer(self) -> str:
         try:
@@ -307,16 +305,8 @@ Answer with the id of an action (the number beside its name), its name, or # and
 
 def meant(answer: str, legal: Sequence[str]) -> str | None:
     """The legal action that an answer means: an id, a name, or # and a number in the list from 1."""
-    if answer.startswith("#"):
-        number = answer[1:].strip()
-        ok = number.isascii() and number.isdecimal() and 1 <= int(number) <= len(legal)
-        return legal[int(number) - 1] if ok else None
-    if answer.isascii() and answer.isdecimal():
-        found = [
-            action for action in legal if str(ACTIONS.index(action)) == answer.lstrip("0").rjust(1, "0")
-        ]
-    else:
-        found = [action for action in legal if action == answer] or [
-            action for action in legal if action.lower() == answer.lower()
-        ]
-    return found[0] if len(found) == 1 else None
+    names: dict[str, str] = {}
+    for k, action in enumerate(legal, start=1):
+        names |= {f"#{k}": action, str(ACTIONS.index(action)): action, action: action}
+    small = {name.lower(): action for name, action in names.items()}
+    return names.get(answer) or small.get("".join(answer.lower().split()))

@@ -32,7 +32,6 @@ SAFE = ("random", "greedy", "planner", "ismcts", "network")
 
 MAX_THINKING = 16
 MAX_WAITING = 8
-MAX_SCENES = 80
 
 
 class ConflictError(GardieniiError):
@@ -173,7 +172,7 @@ class Host:
 
     # -- telling -----------------------------------------------------------------------------------
 
-    async def news(self, game: PersonsGame, after: int, wait: float) -> dict[str, Any]:
+    async def news(self, game: PersonsGame, after: int, scenes: bool, wait: float) -> dict[str, Any]:
         """What the person may know of the game, and what was done since move `after`.
 
         It waits for up to so many seconds if there is nothing new. See `state` for what it tells.
@@ -186,21 +185,21 @@ class Host:
                     await asyncio.wait_for(event.wait(), wait)
             finally:
                 game.waiting.discard(event)
-        return self.state(game, after)
+        return self.state(game, after, scenes)
 
-    def state(self, game: PersonsGame, after: int) -> dict[str, Any]:
+    def state(self, game: PersonsGame, after: int, scenes: bool = True) -> dict[str, Any]:
         """What the person may know of the game, as plain data.
 
         - `number`: of moves so far; `seat`: the person's; `names`: who plays, None for the person.
-        - `scene`: as the person sees it; `moves`: those from `after` on (see `replay.move_data`), each
-          with the `scene` after it unless it is long ago.
+        - `scene`: as the person sees it; `moves`: those from `after` on (see `replay.move_data`), with
+          `scenes` each with the `scene` after it.
         - `error`: why an agent could not go on; `kept`: whether the game could be written to disk.
         """
         return {
             "number": len(game.game.moves),
             "seat": game.seat,
             "names": game.names,
-            "moves": _moves(game, min(after, len(game.game.moves))),
+            "moves": _moves(game, after, scenes),
             "scene": scene(game.game, game.seat),
             "final": final(game.game) if game.game.is_over else None,
             "error": game.error,
@@ -229,17 +228,17 @@ def fits_game(agent: Agent, ruleset: Ruleset, players: int) -> bool:
     return True
 
 
-def _moves(game: PersonsGame, after: int) -> list[dict[str, Any]]:
+def _moves(game: PersonsGame, after: int, scenes: bool) -> list[dict[str, Any]]:
     """The moves from `after` on, as the person saw them."""
-    made = game.game.moves
+    if after >= len(game.game.moves):
+        return []
     again = Game.from_deal(game.game.deal(), game.game.num_players, game.game.ruleset)
     told = []
-    for k, (_, action) in enumerate(made):
+    for k, (_, action) in enumerate(game.game.moves):
         move = move_data(again, action) if k >= after else {}
         again.apply(action)
         if k >= after:
-            seen = scene(again, game.seat) if len(made) - k <= MAX_SCENES else None
-            told.append({**move, "scene": seen})
+            told.append({**move, "scene": scene(again, game.seat)} if scenes else move)
     return told
 
 

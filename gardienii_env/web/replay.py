@@ -11,8 +11,8 @@ from gardienii_env.errors import OptionError
 from gardienii_env.game import Game
 from gardienii_env.record import replay
 from gardienii_env.render.scene import scene
-from gardienii_env.render.texts import card_of
 from gardienii_env.rules.actions import ACTIONS, action_id
+from gardienii_env.rules.cards import CARDS, SIDES
 from gardienii_env.web.changes import difference
 from gardienii_env.web.judge import Verdict, judge_game
 from gardienii_env.web.pages import single_page
@@ -85,12 +85,12 @@ def replay_data(
 def move_data(game: Game, action: str | int) -> dict[str, Any]:
     """A move before it is made: `seat`, `step`, `action`, and the `card` that is moved, if any."""
     action = ACTIONS[action_id(action)]
-    return {
-        "seat": game.player,
-        "step": game.step,
-        "action": action,
-        "card": card_of(scene(game), action),
-    }
+    kind, _, what = action.partition(":")
+    card = what if kind in ("modify", "play") else None
+    if kind == "take":
+        side, place = SIDES.index(what[0]), int(what[1])
+        card = CARDS[game.state["supply"][side, place]]
+    return {"seat": game.player, "step": game.step, "action": action, "card": card}
 
 
 def _packed(verdict: Verdict) -> list[Any]:

@@ -5,7 +5,8 @@ make it do anything: names of hosts are checked (DNS rebinding), origins too (CS
 answers only to its key, which stands in no address that is sent. Requests for data and actions are:
 
     POST /api/games                      {"ruleset", "opponents", "seat"} -> {"id", "key"}
-    GET  /api/games/ID?after=N&wait=1    what the person may know, see `Host.state`
+    GET  /api/games/ID?after=N           what the person may know, see `Host.state`;
+                                         &scenes=1: with scenes; &wait=1: once there is news
     POST /api/games/ID/actions           {"action", "number"} -> the same
     POST /api/games/ID/hint              {"agent", "number"} -> {"number", "verdict"}
     POST /api/games/ID/again             {}: let an agent that failed decide once more
@@ -124,7 +125,8 @@ class _Desk:
         after = _number(request.query_params.get("after", "0"))
         self.host.go_on(game)
         wait = WAIT if request.query_params.get("wait") == "1" else 0
-        return JSONResponse(await self.host.news(game, after, wait))
+        scenes = request.query_params.get("scenes") == "1"
+        return JSONResponse(await self.host.news(game, after, scenes, wait))
 
     async def api_act(self, request: Request) -> Response:
         game = self._find(request)

@@ -12,9 +12,9 @@ import pytest
 for folder in ("agents", "arena"):
     sys.path.append(str(Path(__file__).parents[1] / folder))
 
-from serving import Served, serving
+from serving import Served, serving  # noqa: E402
 
-from gardienii_env.agents import Agent, make_agent
+from gardienii_env.agents import Agent, make_agent  # noqa: E402
 
 Serve = Callable[..., Served]
 

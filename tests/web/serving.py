@@ -94,7 +94,7 @@ class Player:
         return self.served.ask(f"/api/games/{self.id}{what}", body, self.key, **more)
 
     def state(self, after: int = 0) -> Any:
-        answer = self.ask(f"?after={after}")
+        answer = self.ask(f"?after={after}&scenes=1")
         assert answer.status == 200, answer
         return answer.data
 
@@ -104,11 +104,11 @@ class Player:
     def to_decide(self) -> Any:
         """The state once the person decides, or the game is over, or an agent failed."""
         end = time.monotonic() + PATIENCE
-        state = self.state()
+        state = self.ask(f"?after={10**6}").data
         while state["scene"]["deciding"] not in (None, state["seat"]) and state["error"] is None:
             assert time.monotonic() < end
             state = self.ask(f"?after={state['number']}&wait=1").data
-        return self.state()
+        return state
 
 
 @contextmanager

@@ -161,7 +161,7 @@ function play(id) {
       if (next === undefined) break;
       game.log.push(next);
       game.last = next;
-      game.scene = next.scene ?? game.scene;
+      game.scene = next.scene;
     } while (pause === 0 || game.queue[0]?.seat === you);
     if (game.queue.length === 0) game.scene = game.shown.scene;
     else game.timer = setTimeout(showNext, pause);
@@ -171,7 +171,7 @@ function play(id) {
   async function listen() {
     for (;;) {
       try {
-        const state = await ask(`${here}?after=${game.number}${game.shown ? "&wait=1" : ""}`);
+        const state = await ask(`${here}?after=${game.number}${game.shown ? "&wait=1&scenes=1" : ""}`);
         const again = game.note !== "";
         game.note = "";
         if (game.shown === null || state.number > game.number || state.error !== game.shown.error || state.kept !== game.shown.kept || again) take(state);
