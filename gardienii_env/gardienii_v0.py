@@ -21,7 +21,7 @@
 | observations | `Dict(observation=Box(0, 1, (size,), float32), action_mask=Box(0, 1, (73,), int8))` |
 | rewards | zero-sum at the end (`payoff`, `margin`), or points as they are earned |
 | parallel interface | no: one agent decides at a time |
-| rendering | `ansi`: the board as text, as the agent sees it that is to decide |
+| rendering | `ansi`: text for the agent that decides; `rgb_array`, `human`: a picture for a spectator |
 | rules | the page `docs/rules.md`; rulesets `gardienii`, `dragonkeepers`, or your own |
 
 **Arguments** of `env` and `raw_env`:
@@ -32,7 +32,9 @@
 | `ruleset` | `"gardienii"` | a shipped name, the path of a TOML or JSON file, a dict or a `Ruleset` |
 | `view` | `"table"` | what an agent sees now; `"recall"`: also what it has seen before |
 | `reward` | `"payoff"` | see below |
-| `render_mode` | `None` | `"ansi"`: `render()` returns text |
+| `render_mode` | `None` | `"ansi"`: text; `"rgb_array"`: pixels; `"human"`: a window (extra `render`) |
+| `render_size` | `(1280, 800)` | width and height of the picture or the window, in pixels |
+| `render_language` | `"en"` | of the words on the board; also `"de"`, `"hu"`, `"ro"` |
 
 A wrong one raises `OptionError` or `RulesetError`.
 
@@ -87,6 +89,7 @@ from gardienii_env.envs.outcome import Reward
 from gardienii_env.envs.register import register_pettingzoo
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import View
+from gardienii_env.render.modes import DEFAULT_SIZE
 from gardienii_env.rules.ruleset import SHIPPED
 
 __all__ = ["env", "raw_env"]
@@ -103,13 +106,15 @@ def env(
     view: View = "table",
     reward: Reward = "payoff",
     render_mode: str | None = None,
+    render_size: tuple[int, int] = DEFAULT_SIZE,
+    render_language: str = "en",
 ) -> AECEnv[str, Observation, int | None]:
     """The environment in PettingZoo's usual wrappers; for the arguments see above.
 
     They end the game on an illegal action, assert that an action is one of the 73, and see that
     `reset` comes first.
     """
-    raw = raw_env(num_players, ruleset, view, reward, render_mode)
+    raw = raw_env(num_players, ruleset, view, reward, render_mode, render_size, render_language)
     terminating = wrappers.TerminateIllegalWrapper(raw, illegal_reward=ILLEGAL_REWARD)
     bounded = wrappers.AssertOutOfBoundsWrapper(terminating)
     return wrappers.OrderEnforcingWrapper(bounded)

@@ -20,6 +20,7 @@ from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_reward
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import View, check_players, layout
+from gardienii_env.render.modes import DEFAULT_SIZE, RENDER_MODES, Frame, Renderer
 from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import check_seed, seed_streams
@@ -39,7 +40,10 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
         ruleset: a shipped name, the path of a ruleset file, a dict or a Ruleset.
         view: what observations hold: `table`, or `recall` for a player who forgets nothing.
         reward: `payoff` or `margin`, paid at the end, or `points`, paid as they are earned.
-        render_mode: None, or `ansi`: `render()` returns the board as text.
+        render_mode: None; `ansi`: `render()` returns the board as text; `rgb_array`: as a picture;
+            `human`: every step shows it in a window. All but None need the extra `render`.
+        render_size: of the picture and the window: width and height in pixels.
+        render_language: of the words on the board: `en`, `de`, `hu` or `ro`.
 
     Observations are dicts of `observation`, float32 in [0, 1] with shape (layout size,), and
     `action_mask`, int8 with shape (73,): 1 where legal, all 0 for a seat that does not decide. Both
@@ -58,7 +62,7 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
 
     metadata: dict[str, Any] = {  # noqa: RUF012  # declared so by PettingZoo
         "name": "gardienii_v0",
-        "render_modes": ["ansi"],
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
         "render_fps": 2,
     }
@@ -72,14 +76,16 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
         view: View = "table",
         reward: Reward = "payoff",
         render_mode: str | None = None,
+        render_size: tuple[int, int] = DEFAULT_SIZE,
+        render_language: str = "en",
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.num_players = check_players(num_players)
         self.ruleset = Ruleset.get(ruleset)
         size = layout(self.num_players, view).size
         _check("reward", reward, REWARDS)
-        if render_mode is not None:
-            _check("render_mode", render_mode, self.metadata["render_modes"])
+        fps = self.metadata["render_fps"]
+        self._renderer = Renderer(render_mode, render_size, render_language, fps)
         self.view = view
         self.render_mode = render_mode
         self._reward = reward
@@ -133,7 +139,9 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
         self._paid = [0] * self.num_players  # points, with the reward `points`
         # PettingZoo's own: it is left over from a game whose dead steps were not all made.
         self._skip_agent_selection = None  # type: ignore[assignment]
+        self._told = ""
         self._select()
+        self._show()
 
     def observe(self, agent: str) -> Observation:
         """What the agent sees now, in new arrays."""
@@ -152,13 +160,16 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
             return
         if action is None:
             raise IllegalActionError(f"{agent} is in the game: expected an action, not None.")
+        told = self._renderer.words_of(self.game, action)
         self.game.apply(action)
+        self._told = told
         self._cumulative_rewards[agent] = 0.0
         if self._reward == "points":
             self._pay_points()
         if self.game.is_over:
             self._end()
         self._select()
+        self._show()
 
     def _select(self) -> None:
         """Select the agent whose seat decides; when the game is over, the first one."""
@@ -184,24 +195,31 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.infos = {agent: final_info(batch, 0, seat) for seat, agent in enumerate(self.agents)}
 
-    def render(self) -> str | None:
-        """With `render_mode="ansi"`, the board as text, as the selected agent may see it.
+    def render(self) -> Frame | None:
+        """The board, as the render mode says.
 
-        That is the seat that decides: the board is for the person at the keyboard. Use
-        `gardienii_env.render.text.board(env.game)` for one without anybody's hand.
+        `ansi`: text, as the selected agent may see it, which decides: it is for the person at the
+        keyboard. `rgb_array`: pixels, shape (height, width, 3), uint8, as a spectator may see it, who is
+        shown all hands once the game is over. `human`: None, and a window shows what a spectator sees;
+        `reset` and `step` call it. Use `gardienii_env.render` for other viewers.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(
                 "render() does nothing without a render mode; make the environment with "
-                "render_mode='ansi'."
+                "render_mode='ansi', 'rgb_array' or 'human'."
             )
             return None
-        from gardienii_env.render.text import board
+        if self.render_mode == "ansi":
+            return self._renderer.frame(self.game, self._seats[self.agent_selection])
+        return self._renderer.frame(self.game, None, self._told, open_hands=self.game.is_over)
 
-        return board(self.game, self._seats[self.agent_selection])
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
 
     def close(self) -> None:
-        """Nothing to release: the environment can still be used."""
+        """Close the window, if there is one; the environment can still be used."""
+        self._renderer.close()
 
 
 def _check(option: str, value: object, choices: Sequence[str]) -> None:

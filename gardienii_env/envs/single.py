@@ -19,6 +19,7 @@ from gardienii_env.envs.outcome import Reward
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import Layout, Observations, ObservationType, View
+from gardienii_env.render.modes import DEFAULT_SIZE, RENDER_MODES, Frame, Renderer
 from gardienii_env.rules.actions import NUM_ACTIONS, action_id
 from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
@@ -26,11 +27,8 @@ from gardienii_env.rules.ruleset import SHIPPED
 __all__ = [
     "GardieniiSingleEnv",
     "check_illegal_action",
-    "check_render_mode",
     "observation_space",
 ]
-
-RENDER_MODES = ["ansi"]
 
 ONE = np.zeros(1, np.int64)
 """The only game, as an index."""
@@ -50,13 +48,6 @@ def check_illegal_action(illegal_action: IllegalAction) -> IllegalAction:
     return illegal_action
 
 
-def check_render_mode(render_mode: str | None) -> str | None:
-    """The render mode; OptionError if there is none such."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise OptionError(one_of("render_mode:", render_mode, RENDER_MODES))
-    return render_mode
-
-
 class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
     """One seat of the game as a Gymnasium environment; registered as `Gardienii-v0`.
 
@@ -70,7 +61,10 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         seat: the learner's seat, or None: drawn for every episode.
         illegal_action: `terminate` (reward -1, the episode is over) or `raise` (IllegalActionError,
             nothing changes).
-        render_mode: None or `ansi`: the board as text, as the learner sees it (extra `render`).
+        render_mode: None; `ansi`: the board as text, as the learner sees it; `rgb_array`: as a picture;
+            `human`: every step shows it in a window. All but None need the extra `render`.
+        render_size: of the picture and the window: width and height in pixels.
+        render_language: of the words on the board: `en`, `de`, `hu` or `ro`.
         dtype: of the observations: `float32`, or `uint8`, the counts before scaling.
 
     Observation: shape (layout(num_players, view).size,), float32 in [0, 1] (uint8 times the layout's
@@ -83,7 +77,7 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
     deals the next game of the sequence that the last seed began.
     """
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -96,14 +90,19 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         illegal_action: IllegalAction = "terminate",
         render_mode: str | None = None,
         dtype: ObservationType = "float32",
+        render_size: tuple[int, int] = DEFAULT_SIZE,
+        render_language: str = "en",
     ) -> None:
         self.illegal_action = check_illegal_action(illegal_action)
-        self.render_mode = check_render_mode(render_mode)
+        fps = self.metadata["render_fps"]
+        self._renderer = Renderer(render_mode, render_size, render_language, fps)
+        self.render_mode = render_mode
         self.table = LearnerTable(1, opponents, num_players, ruleset, view, reward, seat, dtype)
         self.observation_space = observation_space(self.table.layout, dtype)
         self.action_space = spaces.Discrete(NUM_ACTIONS)
         self._action = np.zeros(1, np.int64)
         self._playing = False
+        self._told = ""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -120,6 +119,8 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         deal = (options or {}).get("deal")
         self.table.reset(ONE, None if deal is None else [deal])
         self._playing = True
+        self._told = ""
+        self._show()
         return self.table.observations[0].copy(), self._info()
 
     def step(
@@ -130,11 +131,14 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         if not self._playing:
             raise OptionError("step: the episode is over or was not begun; call reset().")
         self._action[0] = self._checked(action)
+        told = self._renderer.words_of(self.game, action) if self._renderer.draws else ""
         with table.all_or_nothing():
             table.step(self._action)
+        self._told = told
         terminated, truncated = bool(table.terminated[0]), bool(table.truncated[0])
         self._playing = not (terminated or truncated)
         info = self._info() if self._playing else {**self._info(), **table.infos(ONE)[0]}
+        self._show()
         return table.observations[0].copy(), float(table.rewards[0]), terminated, truncated, info
 
     def _checked(self, action: int | np.integer[Any]) -> int:
@@ -167,11 +171,21 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         """The game as it stands, as an independent `Game` (the whole truth; it has no record)."""
         return Game.of(self.table.batch)
 
-    def render(self) -> str | None:
-        """The board as text in render mode `ansi`; None without a render mode."""
+    def render(self) -> Frame | None:
+        """The board as the learner sees it, as the render mode says.
+
+        `ansi`: text. `rgb_array`: pixels, shape (height, width, 3), uint8. `human`: None, and a window
+        shows it; `reset` and `step` call it. None without a render mode.
+        """
         if self.render_mode is None:
             gym.logger.warn("render() was called without a render_mode; make the env with one.")
             return None
-        from gardienii_env.render.text import board
+        return self._renderer.frame(self.game, int(self.table.seats[0]), self._told)
 
-        return board(self.game, viewer=int(self.table.seats[0]))
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one; the environment can still be used."""
+        self._renderer.close()

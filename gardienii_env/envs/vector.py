@@ -37,19 +37,17 @@ from gardienii_env.envs.batch import (
 )
 from gardienii_env.envs.learner import IllegalAction, LearnerTable, Opponents
 from gardienii_env.envs.outcome import Reward, final_infos
-from gardienii_env.envs.single import (
-    RENDER_MODES,
-    check_illegal_action,
-    check_render_mode,
-    observation_space,
-)
+from gardienii_env.envs.single import check_illegal_action, observation_space
 from gardienii_env.errors import OptionError, one_of, shown
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
+from gardienii_env.render.modes import DEFAULT_SIZE, Frame, Renderer
 from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.ruleset import SHIPPED
 
 __all__ = ["GardieniiVectorEnv"]
+
+RENDER_MODES = ("ansi", "rgb_array")
 
 Infos = dict[str, Any]
 Step = tuple[
@@ -63,7 +61,8 @@ Step = tuple[
 
 
 class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """See the module. The arguments are those of the single-agent environment, and:
+    """See the module. The arguments are those of the single-agent environment (but there is no
+    render mode `human`), and:
 
     Args:
         num_envs: how many games.
@@ -91,7 +90,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  # declared so by Gymnasium
-        "render_modes": RENDER_MODES,
+        "render_modes": list(RENDER_MODES),
         "render_fps": 2,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -111,6 +110,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
         copy: bool = True,
+        render_size: tuple[int, int] = DEFAULT_SIZE,
+        render_language: str = "en",
     ) -> None:
         self.num_envs = check_num_envs(num_envs)
         try:
@@ -119,7 +120,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
             modes = [mode.value for mode in AutoresetMode]
             raise OptionError(one_of("autoreset_mode:", autoreset_mode, modes)) from None
         self.illegal_action = check_illegal_action(illegal_action)
-        self.render_mode = check_render_mode(render_mode)
+        self._renderer = Renderer(render_mode, render_size, render_language, modes=RENDER_MODES)
+        self.render_mode = render_mode
         self.table = LearnerTable(
             self.num_envs, opponents, num_players, ruleset, view, reward, seat, dtype, num_threads
         )
@@ -133,6 +135,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         self._all = np.arange(self.num_envs)
         self._over = np.ones(self.num_envs, np.bool_)  # not begun, or ended and not reset yet
         self._begun = False
+        self._told = [""] * self.num_envs
 
     # -- episodes ----------------------------------------------------------------------------------
 
@@ -160,6 +163,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         seeds: Sequence[int | None] | None = None,
     ) -> None:
         self.table.reset(games, deals, seeds)
+        for i in games.tolist() if self._renderer.draws else ():
+            self._told[i] = ""
         self._over[games] = False
         self._begun = True
 
@@ -204,17 +209,19 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         """
         given = check_actions(actions, self.num_envs)
         self._check_on(given)
-        before = self._over.copy()
+        before = self._over.copy(), self._told
         try:
             with self.table.all_or_nothing():
                 return self._step(given)
         except BaseException:
-            self._over = before
+            self._over, self._told = before
             raise
 
     def _step(self, actions: npt.NDArray[np.int64]) -> Step:
         table = self.table
+        told = self._telling(actions)
         table.step(actions)
+        self._told = told
         resting = np.flatnonzero(self._over)
         if resting.size:  # NEXT_STEP
             self._begin(resting)
@@ -309,12 +316,25 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
         """Let others play from now on: names, or Agent objects."""
         self.table.set_opponents(opponents)
 
-    def render(self) -> tuple[str, ...] | None:
-        """The boards as text in render mode `ansi`, as the learners see them; None without one."""
+    def _telling(self, actions: npt.NDArray[np.int64]) -> list[str]:
+        """What the learners are about to do, in words, where pictures are drawn."""
+        if not self._renderer.draws:
+            return self._told
+        return [
+            "" if over else self._renderer.words_of(self.game(i), action)
+            for i, (over, action) in enumerate(zip(self._over, actions.tolist(), strict=True))
+        ]
+
+    def render(self) -> tuple[Frame, ...] | None:
+        """The boards as the learners see them, one a game; None without a render mode.
+
+        `ansi`: texts. `rgb_array`: pixels, each of shape (height, width, 3), uint8.
+        """
         if self.render_mode is None:
             gym.logger.warn("render() was called without a render_mode; make the envs with one.")
             return None
-        from gardienii_env.render.text import board
-
-        seats = self.table.seats.tolist()
-        return tuple(board(self.game(i), viewer=seat) for i, seat in enumerate(seats))
+        frames = (
+            self._renderer.frame(self.game(i), seat, told)
+            for i, (seat, told) in enumerate(zip(self.table.seats.tolist(), self._told, strict=True))
+        )
+        return tuple(frame for frame in frames if frame is not None)

@@ -116,8 +116,10 @@ class _Board:
         scene = self.scene
         yield self.says("label.spell"), self._spell()
         if scene["open"]:
-            needed = self.says("set.needed", number=scene["needed"])
-            yield self.says("label.open_set"), _cards(Counter(scene["open"])).append(f" ({needed})")
+            cards = _cards(Counter(scene["open"]))
+            if scene["needed"]:
+                cards.append(f" ({self.says('set.needed', number=scene['needed'])})")
+            yield self.says("label.open_set"), cards
         if scene["end"] is None:
             yield self.says("label.this_turn"), self._turn()
         yield self.says("label.supply"), self._supply()

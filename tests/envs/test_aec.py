@@ -133,11 +133,10 @@ def test_pettingzoo_seed_test(make: Callable[..., Env], ruleset: str, players: i
     seed_test(lambda: make(players, ruleset))  # type: ignore[no-untyped-call]
 
 
-def test_pettingzoo_render_test() -> None:
-    def make(render_mode: str | None = None) -> Any:
-        # The test begins by asking for `human` in any case; this environment does not offer it.
-        return gardienii_v0.env(render_mode=None if render_mode == "human" else render_mode)
-
+def test_pettingzoo_render_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(gardienii_v0.raw_env.metadata, "render_fps", 1000)
+    make: Any = gardienii_v0.env
     render_test(make, custom_tests={"ansi": lambda text: text.startswith("Turn ")})
 
 
@@ -614,7 +613,7 @@ def test_env_asserts_what_pettingzoo_asserts() -> None:
         ("view", ["table"], OptionError),
         ("reward", "win", OptionError),
         ("reward", None, OptionError),
-        ("render_mode", "human", OptionError),
+        ("render_mode", "rgb", OptionError),
         ("render_mode", "", OptionError),
     ],
 )
@@ -654,7 +653,7 @@ def test_render_without_a_render_mode_warns() -> None:
 def test_name_and_metadata(make: Callable[..., Env]) -> None:
     env = make()
     assert str(env) == env.metadata["name"] == "gardienii_v0"
-    assert env.metadata["render_modes"] == ["ansi"]
+    assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array"]
     assert env.metadata["is_parallelizable"] is False
 
 

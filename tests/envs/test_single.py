@@ -658,7 +658,7 @@ def test_render_without_a_render_mode_warns() -> None:
         ("seat", False, OptionError),
         ("illegal_action", "ignore", OptionError),
         ("illegal_action", None, OptionError),
-        ("render_mode", "human", OptionError),
+        ("render_mode", "rgb", OptionError),
         ("render_mode", "", OptionError),
         ("opponents", "gredy", AgentError),
         ("opponents", "", AgentError),

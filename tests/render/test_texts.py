@@ -154,7 +154,7 @@ def test_prizes() -> None:
 def test_every_card_and_action_is_told_apart(language: str) -> None:
     assert len({card_words(language, card) for card in CARDS}) == len(CARDS)
     for form in ("told", "offer"):
-        told = {action_words(language, action, form=form) for action in ACTIONS}  # type: ignore[arg-type]
+        told = {action_words(language, action, form=form) for action in ACTIONS}
         assert len(told) == len(ACTIONS)
 
 
@@ -191,4 +191,4 @@ def test_the_card_of_every_action_is_known_where_it_is_done() -> None:
 def test_the_english_words_are_those_of_the_terminal() -> None:
     """`gardienii_env.words` tells cards in the words of the catalogue."""
     for number, card in enumerate(CARDS):
-        assert texts.card_words("en", card) == gardienii_env.words.card_words(number)  # type: ignore[attr-defined]
+        assert texts.card_words("en", card) == gardienii_env.words.card_words(number)
