@@ -98,7 +98,7 @@ def warm_up(host: Host) -> None:
         ]
         if not fits:
             names = ", ".join(host.rulesets)
-            raise AgentError(f"{name} cannot play any of the games offered (rulesets: {names}).")
+            raise AgentError(f"{name} fits none of the games offered (rulesets: {names}).")
         game = Game.new(fits[0][1], fits[0][0], seed=0)
         choose(agent, game, 0)
         judge_position(agent, game, 0)

@@ -6,8 +6,8 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import uvicorn
 
 from gardienii_env import Ruleset
-from gardienii_env.agents import Agent
+from gardienii_env.agents import Agent, make_agent
 from gardienii_env.rules.ruleset import SHIPPED
 from gardienii_env.web.games import Games, PersonsGame
 from gardienii_env.web.host import Host
@@ -109,6 +109,22 @@ class Player:
             assert time.monotonic() < end
             state = self.ask(f"?after={state['number']}&wait=1").data
         return state
+
+
+Serve = Callable[..., Served]
+"""Starts a server for the agents named and those given, which ends with the test."""
+
+
+@contextmanager
+def starting(folder: Path) -> Iterator[Serve]:
+    """What starts servers that keep games in a folder; all of them end with the context."""
+    with ExitStack() as stack:
+
+        def serve(*names: str, **more: Agent) -> Served:
+            agents = {name: make_agent(name) for name in names or ("greedy",)} | more
+            return stack.enter_context(serving(agents, folder))
+
+        yield serve
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from browsing import addresses, click, complaints, key, until, visit
 from chromium import PROGRAM, browser
 from helpers import play
 from networks import save_network
-from serving import Served
+from serving import Serve, Served, starting
 
 from gardienii_env import Game
 from gardienii_env.agents import make_agent
@@ -22,8 +22,6 @@ from gardienii_env.web.replay import replay_page
 
 if TYPE_CHECKING:
     from chromium import Page
-
-Serve = Callable[..., Served]
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium")
 
@@ -37,6 +35,12 @@ OVER = ".panel.end a"
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with browser(tmp_path_factory.mktemp("browser")) as opened:
         yield opened
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    with starting(tmp_path / "games") as start:
+        yield start
 
 
 @pytest.fixture(autouse=True)

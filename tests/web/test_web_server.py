@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
+import re
+import signal
+import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers import Program
 from networks import save_network
-from serving import PATIENCE, Answer, Player, Served, serving
+from serving import PATIENCE, Answer, Player, Serve, serving, starting
 
-from gardienii_env import Game, OptionError
+from gardienii_env import Game, OptionError, Ruleset
 from gardienii_env.agents import Agent, make_agent
 from gardienii_env.record import dumps, read_file, verify
 from gardienii_env.web.games import Games, PersonsGame
 from gardienii_env.web.pages import FILES
+from gardienii_env.web.run import host_names, is_loopback, listen
 
-Serve = Callable[..., Served]
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    with starting(tmp_path / "games") as start:
+        yield start
 
 
 def play(player: Player, rng: random.Random, decisions: int | None = None) -> Any:
@@ -415,3 +427,80 @@ def test_others_hands_are_not_told(serve: Serve) -> None:
     for scene in [state["scene"], *(move["scene"] for move in state["moves"])]:
         assert [seat["own"] is not None for seat in scene["seats"]] == [False, False, True]
     assert "deal" not in player.ask().body.decode()
+
+
+# -- the command -----------------------------------------------------------------------------------
+
+
+def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+    line = [
+        sys.executable,
+        "-m",
+        "gardienii_env",
+        "serve",
+        "--port",
+        "0",
+        "--games",
+        str(tmp_path / "g"),
+    ]
+    with subprocess.Popen(
+        [*line, "--agents", "greedy"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert str(tmp_path / "g") in server.stdout.readline()
+        told = server.stdout.readline()
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", told)[0])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        connection.request("GET", "/")
+        assert b'"agents":["greedy"]' in connection.getresponse().read()
+        connection.close()
+        server.send_signal(signal.SIGINT)
+        _, err = server.communicate(timeout=PATIENCE)
+    assert server.returncode == 0, err
+    assert "Warning" not in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--agents", "gredy"], "Did you mean 'greedy'?"),
+        (["--agents", "sb3:x.zip"], "--trust"),
+        (["--ruleset", "nothing.toml"], "nothing.toml"),
+        (["--games", "file"], "cannot be the folder of games"),
+        (["--host", "256.0.0.1"], "cannot be listened at"),
+        (["--port", "99999"], "is more than 65535"),
+        (["--agents", "network:three.onnx"], "fits none of the games"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    gardienii: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    rules = Ruleset.get("gardienii").to_dict() | {"name": "own", "crystals": 9}
+    save_network(tmp_path / "three.onnx", players=3, ruleset=rules)
+    result = gardienii("serve", "--port", "0", "--games", "games", *options)
+    assert result.status == 2
+    assert told in result.err
+
+
+def test_a_port_that_is_taken_is_told(gardienii: Program, tmp_path: Path) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = str(taken.getsockname()[1])
+        result = gardienii("serve", "--port", port, "--games", tmp_path / "games")
+    assert result.status == 2
+    assert f"port {port}" in result.err
+    assert "0 takes any that is free" in result.err
+
+
+def test_only_loopback_is_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "192.168.0.1", "example.org", "")))
+
+
+def test_a_server_for_others_can_be_called_by_more_names() -> None:
+    assert set(host_names("127.0.0.1")) == {"127.0.0.1", "localhost", "::1", "[::1]"}
+    names = host_names("192.168.7.7", ["Games.example", "*"])
+    assert {"192.168.7.7", "games.example", "localhost", socket.gethostname().lower()} <= set(names)
+    assert not any("*" in name for name in names)

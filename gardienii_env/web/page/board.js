@@ -311,7 +311,7 @@ function boardElement(scene, options) {
 function replace(old, fresh) {
   const key = old.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
   old.replaceWith(fresh);
-  if (key !== undefined) [...fresh.querySelectorAll("[data-focus]")].find((e) => e.dataset.focus === key)?.focus();
+  if (key !== undefined) [...fresh.querySelectorAll("[data-focus]")].find((e) => e.dataset.focus === key)?.focus({ preventScroll: true });
   return fresh;
 }
 
@@ -322,7 +322,7 @@ function resultElement(end, names, you) {
   const rows = end.points.map((points, seat) => el("tr", { class: end.winners.includes(seat) ? "won" : null },
     el("th", { scope: "row" }, `${seatName(seat, names, you)}${end.winners.includes(seat) ? " ★" : ""}`),
     el("td", {}, el("b", {}, String(end.scores[seat]))), sources.map((source) => el("td", {}, String(points[source])))));
-  return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("web.result") }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
 // What an agent thinks of a decision: a list of [action, share, visits, value], the best first.
@@ -359,7 +359,7 @@ class Refusal extends Error {
 }
 
 async function ask(path, body) {
-  const headers = { Authorization: `Bearer ${decodeURIComponent(location.hash.slice(1))}` };
+  const headers = { Authorization: `Bearer ${location.hash.slice(1)}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer, found;
   try {

@@ -3,13 +3,17 @@
 import { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, store, stored } from "./board.js";
 
 const SPEEDS = { slow: 1400, normal: 650, fast: 250, none: 0 };
-const RETRY = 2000; // milliseconds
+const RETRY = 2000, CALM = 300; // milliseconds before the next request, when one failed or told nothing
 const root = document.getElementById("page");
 const offer = DATA.data.offer;
 
 setLanguage(page.language);
 if (DATA.data.game) play(DATA.data.game);
 else start();
+
+function pause(milliseconds) {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}
 
 // -- games begun in this browser ------------------------------------------------------------------
 
@@ -155,16 +159,16 @@ function play(id) {
   // Show the next move; those of the person at once, others after a pause, so that one can follow them.
   function showNext() {
     clearTimeout(game.timer);
-    const pause = SPEEDS[speed()], you = game.shown.seat;
+    const hold = SPEEDS[speed()], you = game.shown.seat;
     do {
       const next = game.queue.shift();
       if (next === undefined) break;
       game.log.push(next);
       game.last = next;
       game.scene = next.scene;
-    } while (pause === 0 || game.queue[0]?.seat === you);
+    } while (hold === 0 || game.queue[0]?.seat === you);
     if (game.queue.length === 0) game.scene = game.shown.scene;
-    else game.timer = setTimeout(showNext, pause);
+    else game.timer = setTimeout(showNext, hold);
     draw();
   }
 
@@ -172,16 +176,17 @@ function play(id) {
     for (;;) {
       try {
         const state = await ask(`${here}?after=${game.number}${game.shown ? "&wait=1&scenes=1" : ""}`);
-        const again = game.note !== "";
+        const again = game.note !== "", fresh = state.number - game.number;
         game.note = "";
         if (game.shown === null || state.number > game.number || state.error !== game.shown.error || state.kept !== game.shown.kept || again) take(state);
         if (state.final !== null || state.error !== null) return;
+        if (fresh === 0) await pause(CALM);
       } catch (error) {
         game.note = words(error);
         if (game.shown) draw();
         else root.replaceChildren(el("p", { class: "error", role: "alert" }, game.note), el("a", { href: "/" }, say("web.new_game")));
         if (error.status) return;
-        await new Promise((done) => setTimeout(done, RETRY));
+        await pause(RETRY);
         if (!parts.board?.isConnected) build();
       }
     }
@@ -200,7 +205,7 @@ function play(id) {
     }
     game.busy = false;
     draw();
-    if (!root.contains(document.activeElement) || document.activeElement === document.body) parts.actions.querySelector("button, h2")?.focus();
+    if (!root.contains(document.activeElement) || document.activeElement === document.body) parts.actions.querySelector("h2")?.focus({ preventScroll: true });
   }
 
   async function hint() {
@@ -227,7 +232,7 @@ function play(id) {
   }
 
   async function saveRecord() {
-    const found = await fetch(`${here}/record`, { headers: { Authorization: `Bearer ${decodeURIComponent(location.hash.slice(1))}` } });
+    const found = await fetch(`${here}/record`, { headers: { Authorization: `Bearer ${location.hash.slice(1)}` } });
     const link = el("a", { href: URL.createObjectURL(await found.blob()), download: `${id}.jsonl` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);

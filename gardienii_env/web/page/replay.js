@@ -140,7 +140,7 @@ function draw() {
   parts.slider.setAttribute("aria-valuetext", say("web.move", { number: state.at, total: scenes.length - 1 }));
   parts.turn.value = scene.turn;
   parts.place.textContent = say("web.move", { number: state.at, total: scenes.length - 1 });
-  parts.told.textContent = `${say("web.turn", { turn: scene.turn })}. ${last ? moveWords(last, names(), null) : say("web.dealt")}${move ? "" : `. ${scene.end ? say(`end.${scene.end.reason}`) : say("web.unfinished")}`}`;
+  parts.told.textContent = `${say("web.turn", { turn: scene.turn })}. ${last ? moveWords(last, names(), null) : say("web.dealt")}${move ? "" : `. ${scene.end ? `${say("web.over")}: ${say(`end.${scene.end.reason}`)}` : say("web.unfinished")}`}`;
   parts.result = replace(parts.result, scene.end ? el("section", { class: "panel end" }, el("h2", {}, say("web.result")), resultElement(scene.end, names(), null)) : el("div"));
   parts.verdict = replace(parts.verdict, verdictElement(scene, move));
   parts.chart = replace(parts.chart, chartElement());
@@ -192,9 +192,14 @@ async function chooseJudge(value) {
   if (value in game.judges) state.judge = Number(value);
   else if (value) {
     parts.told.textContent = say("web.thinking", { name: value });
-    const found = await ask(`/api/games/${DATA.data.game}/replay?judge=${encodeURIComponent(value)}`);
-    game.judges.push(...found.judges);
-    state.judge = game.judges.length - 1;
+    try {
+      const found = await ask(`/api/games/${DATA.data.game}/replay?judge=${encodeURIComponent(value)}`);
+      game.judges.push(...found.judges);
+      state.judge = game.judges.length - 1;
+    } catch (error) {
+      parts.told.textContent = error.message;
+      return;
+    }
   }
   draw();
 }
