@@ -394,10 +394,21 @@ def with_other_secrets(record: dict[str, Any], seat: int, rng: random.Random) ->
         others, rng.sample([deal["pearls"][k] for k in others], len(others)), strict=True
     ):
         deal["pearls"][place] = value
+    if not record["moves"]:  # nobody has shown a starting card
+        deal["hands"][seat + 1 :] = other_hands(deal["hands"][seat + 1 :], rng)
     return {**record, "deal": deal}
 
 
-@pytest.mark.parametrize(("opponents", "moves"), [(1, 0), (1, 60), (3, 25), (3, 90)])
+def other_hands(hands: list[list[str]], rng: random.Random) -> list[list[str]]:
+    """The same starting cards in other hands of the same sizes; another card where there is one hand."""
+    if len(hands) == 1:
+        return [[card for card in ("Wb", "Rg") if card not in hands[0]][: len(hands[0])]]
+    cards = [card for hand in hands for card in hand]
+    mixed = iter(rng.sample(cards, len(cards)))
+    return [[next(mixed) for _ in hand] for hand in hands]
+
+
+@pytest.mark.parametrize(("opponents", "moves"), [(1, 0), (3, 0), (1, 60), (3, 25), (3, 90)])
 def test_what_is_hidden_changes_no_byte(serve: Serve, opponents: int, moves: int) -> None:
     served = serve("greedy", "planner", "ismcts:30")
     rng = random.Random(moves)
