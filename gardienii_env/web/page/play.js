@@ -103,7 +103,7 @@ function rulesElement() {
 function play(id) {
   const here = `/api/games/${id}`;
   // `number`: moves known; `shown`: the last state; `queue`: moves still to be shown, one after the other.
-  const game = { number: 0, shown: null, scene: null, last: null, log: [], queue: [], timer: null, busy: false, verdict: null, adviser: null, note: "" };
+  const game = { number: 0, shown: null, scene: null, last: null, log: [], queue: [], timer: null, busy: false, verdict: null, adviser: null, note: "", told: false };
   const parts = {};
 
   function build() {
@@ -252,6 +252,10 @@ function play(id) {
     parts.actions = replace(parts.actions, actionsElement(scene, legal));
     parts.hint = replace(parts.hint, hintElement(scene, legal));
     parts.end = replace(parts.end, over ? endElement(scene) : el("div"));
+    if (over && !game.told) {
+      game.told = true;
+      parts.end.querySelector("h2").focus();
+    }
     parts.log.replaceChildren(...game.log.slice(-200).reverse().map((move) => el("li", { class: `seat-${move.seat}` }, moveWords(move, shown.names, shown.seat))));
   }
 
