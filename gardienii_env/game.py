@@ -91,7 +91,8 @@ class Game:
     def of(cls, batch: Batch, i: int = 0) -> Game:
         """Game i of a batch as it stands, as an independent copy without a record."""
         single = Batch(batch.ruleset, batch.num_players, 1)
-        single.states[:], single.masks[:] = batch.states[i], batch.masks[i]
+        single.states[:] = batch.states[i]
+        single.write_mask(0)
         game = cls(single, None)
         game._dealt = None
         return game

@@ -21,6 +21,7 @@ import pytest
 
 from gardienii_env import OptionError, __version__, bench, layout
 from gardienii_env.bench import CASES, UNITS, Figure, Settings, cases, environments, figures, machine
+from gardienii_env.bench.cases import Job
 from gardienii_env.bench.training import (
     QUICK_START,
     Idle,
@@ -449,6 +450,23 @@ def test_wrong_use_is_told_before_anything_is_measured(
     assert err.splitlines()[-1].startswith("gardienii bench: error: ")
     assert "--out" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_shows_what_was_measured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = Figure("one thing", "ratio", (2.0, 3.0, 4.0), {"players": 2, "games": 1, "threads": 1})
+
+    def interrupt() -> list[Figure]:
+        raise KeyboardInterrupt
+
+    todo = [("aec", Job(lambda: [figure], 0.1)), ("batch", Job(interrupt, 0.1))]
+    monkeypatch.setattr(command, "jobs", lambda *_: todo)
+    assert main(["bench"]) == 130
+    out, err = capsys.readouterr()
+    assert "one thing" in out
+    assert "3.000" in out
+    assert err.endswith("interrupted\n")
 
 
 def test_an_interrupt_leaves_the_old_file(

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from gardienii_env.errors import AgentError, shown
 from gardienii_env.rules.actions import ACTIONS
 from gardienii_env.rules.batch import Batch
-from gardienii_env.rules.engine import Masks, is_legal
+from gardienii_env.rules.engine import is_legal
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import seed_streams
+from gardienii_env.rules.state import States
 
 if TYPE_CHECKING:
     from gardienii_env.game import Game
@@ -89,7 +90,7 @@ class Agent(ABC):
                 f"whole numbers, shape {games.shape}."
             )
         actions = actions.astype(np.int64, copy=False)
-        wrong = first_illegal(batch.masks, games, actions)
+        wrong = first_illegal(batch.states, games, actions)
         if wrong >= 0:
             game, action = games[wrong], int(actions[wrong])
             name = ACTIONS[action] if 0 <= action < len(ACTIONS) else "no action"
@@ -115,9 +116,9 @@ class Agent(ABC):
 
 
 @compiled
-def first_illegal(masks: Masks, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
+def first_illegal(states: States, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
     """The first k for which `actions[k]` is not legal in game `games[k]`; -1 if all are legal."""
     for k in range(games.size):
-        if not is_legal(masks, games[k], actions[k]):
+        if not is_legal(states, games[k], actions[k]):
             return k
     return -1

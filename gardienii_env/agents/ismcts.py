@@ -78,12 +78,12 @@ class IsmctsAgent(Agent):
         actions = np.empty(games.size, np.int64)
         if self.simulations is not None:
             search = Search(batch.rules, batch.states, streams, self.simulations)
-            choose_all(*search.arrays, games, self.simulations, actions)
+            choose_all(search.arrays, games, self.simulations, actions)
             return actions
         search = Search(batch.rules, batch.states, streams, SLICE)
         for k, i in enumerate(games.tolist()):
             self._search(search, i)
-            actions[k] = action_of(search.root, search.tree)
+            actions[k] = action_of(search.arrays)
         return actions
 
     def analyse(self, game: Game) -> dict[str, ActionReport]:
@@ -110,16 +110,16 @@ class IsmctsAgent(Agent):
 
     def _search(self, search: Search, i: int) -> int:
         """Search game i; how many simulations were made."""
-        plant(*search.arrays, i)
+        plant(search.arrays, i)
         if self.simulations is not None:
-            grow(*search.arrays, i, 0, self.simulations)
+            grow(search.arrays, i, 0, self.simulations)
             return self.simulations
         assert self.seconds is not None
         end = perf_counter() + self.seconds
         done = 0
         while done == 0 or (perf_counter() < end and done < MOST_SIMULATIONS):
             search.make_room(done + SLICE)
-            grow(*search.arrays, i, done, done + SLICE)
+            grow(search.arrays, i, done, done + SLICE)
             done += SLICE
         return done
 

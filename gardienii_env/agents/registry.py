@@ -127,20 +127,21 @@ def make_agent(name: str, trust: bool = False) -> Agent:
     return agent
 
 
-def make_agents(names: str, seats: int, trust: bool = False) -> list[Agent]:
+def make_agents(names: str, seats: int, trust: bool = False, role: str = "agent") -> list[Agent]:
     """The agents of all seats from a list with commas; one name alone stands for every seat.
 
     Raises what `make_agent` does, and AgentError if there are not as many names as seats. A comma
-    always separates agents: no file name in the list can hold one.
+    always separates agents: no file name in the list can hold one. `role` is what errors call them.
     """
     parts = names.split(",")
     agents = [_make_part(parts, k, trust) for k in range(len(parts))]
     if len(agents) == 1:
         agents *= seats
     if len(agents) != seats:
+        wanted = count_words(seats, "seat" if role == "agent" else role)
         raise AgentError(
-            f"agents: {names!r} names {count_words(len(agents), 'agent')} for "
-            f"{count_words(seats, 'seat')}; give one for each, or one for all."
+            f"{role}s: {names!r} names {count_words(len(agents), 'agent')} for {wanted}; give one for "
+            "each, or one for all."
         )
     return agents
 

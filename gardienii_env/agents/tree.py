@@ -1,9 +1,11 @@
 """The tree of `ismcts`: how simulations walk through it, what they leave in it, which action wins.
 
-A node stands for what has been done since the root, whatever the hidden cards were. Its children are the
-actions that were tried there: of the seat and the step they belong to, since who decides next may depend
-on hidden cards. Each keeps how often it was tried, how often it could have been (the availability), and
-the sum of the values for every seat. The deciding seat of a node takes the child with the largest
+A node stands for what its seats have done and seen since the root, whatever the cards were that stayed
+hidden. Below a position are the actions that were tried there: of the seat and the step they belong to,
+since who decides next may depend on hidden cards. Below a card that was taken is what that turned up:
+the card that fills the slot, and the page under it. Each node keeps how often it was visited, how often
+it could have been (the availability), and the sum of the values for every seat. The deciding seat of a
+position takes the action with the largest
 
     mean value + EXPLORATION * prior * sqrt(availability) / (1 + visits)
 
@@ -17,24 +19,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.agents.planner import planner_action
 from gardienii_env.agents.rollout import card_worth, judge, roll_out
-from gardienii_env.rules.actions import NUM_ACTIONS, PASS
+from gardienii_env.rules.actions import NUM_ACTIONS, PASS, SLOTS_PER_SIDE, TAKE
 from gardienii_env.rules.bits import count_bits, nth_bit
 from gardienii_env.rules.engine import FIRST_ACTION, Masks, action_at, apply, write_mask
 from gardienii_env.rules.hidden import forget, resample
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import draw, draw_below
 from gardienii_env.rules.ruleset import MAX_PLAYERS
-from gardienii_env.rules.state import PLAY_STEP, STATE, States
+from gardienii_env.rules.state import PLAY_STEP, STATE, States, top_back
 
-__all__ = ["NODE", "Search", "Tree", "action_of", "choose_all", "grow", "plant"]
+__all__ = ["BIT_PART", "Search", "action_of", "choose_all", "grow", "plant"]
 
-EXPLORATION = 1.0
+EXPLORATION = 0.25
 PLANNER_PRIOR = 0.5  # the prior of planner's action; all share the rest
 
 NODE = np.dtype(
@@ -44,7 +47,7 @@ NODE = np.dtype(
         ("parent", np.int32),  # -1: none, as in the next ones
         ("first", np.int32),  # its first child
         ("next", np.int32),  # the next child of its parent
-        ("move", np.int32),  # the action that leads here: see `move_of`
+        ("move", np.int32),  # what leads here: an action (`move_of`), or what it turned up
         ("favourite", np.int32),  # the move that planner would make here
         ("visits", np.int32),
         ("available", np.int32),  # how often it could have been visited
@@ -55,18 +58,28 @@ NODE = np.dtype(
 Tree = npt.NDArray[np.void]
 """An array of `NODE` records; the root is node 0."""
 
-Arrays = tuple[npt.NDArray[np.void], States, npt.NDArray[np.void], States, States, Masks, Tree]
+
+class Arrays(NamedTuple):
+    """What a search works on."""
+
+    rules: npt.NDArray[np.void]
+    states: States  # the games to decide in
+    streams: npt.NDArray[np.void]  # their generators
+    root: States  # the game that is searched, as its seat knows it
+    work: States  # the game of a simulation
+    masks: Masks  # of `work`
+    tree: Tree
+
 
 BIT_PART = 64  # a move is 64 * (8 * seat + step) + bit: see `move_of`
 STEP_PART = 8
 
 
 class Search:
-    """The arrays of a search, used for one game after the other.
+    """A search, for one game after the other.
 
     Attributes:
-        root: the game that was searched last, as its seat knows it: shape (1,), dtype `STATE`.
-        tree: what was found: room for the root and as many nodes as simulations.
+        arrays: what it works on; its tree has room for the root and as many nodes as simulations.
     """
 
     def __init__(
@@ -76,103 +89,76 @@ class Search:
         streams: npt.NDArray[np.void],
         simulations: int,
     ) -> None:
-        self.rules, self.states, self.streams = rules, states, streams
-        self.root: States = np.zeros(1, STATE)
-        self.work: States = np.zeros(1, STATE)
-        self.masks: Masks = np.zeros((1, NUM_ACTIONS), np.int8)
-        self.tree: Tree = np.zeros(simulations + 1, NODE)
-
-    @property
-    def arrays(self) -> Arrays:
-        """The first arguments of `plant`, `grow` and `choose_all`."""
-        return self.rules, self.states, self.streams, self.root, self.work, self.masks, self.tree
+        self.arrays = Arrays(
+            rules,
+            states,
+            streams,
+            root=np.zeros(1, STATE),
+            work=np.zeros(1, STATE),
+            masks=np.zeros((1, NUM_ACTIONS), np.int8),
+            tree=np.zeros(simulations + 1, NODE),
+        )
 
     def make_room(self, simulations: int) -> None:
         """Let the tree have room for so many simulations, and for more where it has to grow."""
-        if self.tree.size <= simulations:
-            self.tree = np.concatenate([self.tree, np.zeros(self.tree.size + simulations, NODE)])
+        tree = self.arrays.tree
+        if tree.size <= simulations:
+            more = np.zeros(tree.size + simulations, NODE)
+            self.arrays = self.arrays._replace(tree=np.concatenate([tree, more]))
 
     def children(self) -> Iterator[tuple[int, int, float]]:
         """The actions tried at the root: id, visits, mean value for the seat that decides."""
-        seat = int(self.root["player"][0])
-        node = int(self.tree["first"][0])
+        root, tree = self.arrays.root, self.arrays.tree
+        seat = int(root["player"][0])
+        node = int(tree["first"][0])
         while node >= 0:
-            visits = int(self.tree["visits"][node])
-            bit = int(self.tree["move"][node]) % BIT_PART
-            yield action_at(self.root[0], bit), visits, float(self.tree["value"][node, seat]) / visits
-            node = int(self.tree["next"][node])
+            visits = int(tree["visits"][node])
+            bit = int(tree["move"][node]) % BIT_PART
+            yield action_at(root[0], bit), visits, float(tree["value"][node, seat]) / visits
+            node = int(tree["next"][node])
 
 
 @compiled
 def choose_all(
-    rules: npt.NDArray[np.void],
-    states: States,
-    streams: npt.NDArray[np.void],
-    root: States,
-    work: States,
-    masks: Masks,
-    tree: Tree,
-    games: npt.NDArray[np.int64],
-    simulations: int,
-    actions: npt.NDArray[np.int64],
+    a: Arrays, games: npt.NDArray[np.int64], simulations: int, actions: npt.NDArray[np.int64]
 ) -> None:
     """Search each of `games` with so many simulations; the actions chosen, into `actions`."""
     for k in range(games.size):
-        plant(rules, states, streams, root, work, masks, tree, games[k])
-        grow(rules, states, streams, root, work, masks, tree, games[k], 0, simulations)
-        actions[k] = action_of(root, tree)
+        plant(a, games[k])
+        grow(a, games[k], 0, simulations)
+        actions[k] = action_of(a)
 
 
 @compiled
-def plant(
-    rules: npt.NDArray[np.void],
-    states: States,
-    streams: npt.NDArray[np.void],
-    root: States,
-    work: States,
-    masks: Masks,
-    tree: Tree,
-    i: int,
-) -> None:
+def plant(a: Arrays, i: int) -> None:
     """Begin a tree for game i: only the root, without visits."""
-    root[0] = states[i]
-    forget(rules, root, 0, root[0]["player"])
-    begin_node(tree, 0, -1, 0)
-    note_favourite(rules, root, masks, tree[0])
+    a.root[0] = a.states[i]
+    forget(a.rules, a.root, 0, a.root[0]["player"])
+    begin_node(a.tree, 0, -1, 0)
+    note_favourite(a.rules, a.root, a.masks, a.tree[0])
 
 
 @compiled
-def grow(
-    rules: npt.NDArray[np.void],
-    states: States,
-    streams: npt.NDArray[np.void],
-    root: States,
-    work: States,
-    masks: Masks,
-    tree: Tree,
-    i: int,
-    first: int,
-    end: int,
-) -> None:
+def grow(a: Arrays, i: int, first: int, end: int) -> None:
     """Make the simulations from number `first` to the one before `end` for game i, which is planted."""
-    worth = card_worth(rules[0])
+    worth = card_worth(a.rules[0])
     values = np.zeros(MAX_PLAYERS)
     for number in range(first, end):
-        tree[number]["seed"] = draw(streams[i])
-        node = walk(rules, root, work, tree, number)
-        if work[0]["player"] >= 0:
-            turn = work[0]["turns"]
-            apply(rules, work, 0, note_favourite(rules, work, masks, tree[node]))
-            roll_out(rules, work, masks, turn, worth, values)
+        a.tree[number]["seed"] = draw(a.streams[i])
+        node = walk(a.rules, a.root, a.work, a.tree, number)
+        if a.work[0]["player"] >= 0:
+            turn = a.work[0]["turns"]
+            apply(a.rules, a.work, 0, note_favourite(a.rules, a.work, a.masks, a.tree[node]))
+            roll_out(a.rules, a.work, a.masks, turn, worth, values)
         else:
-            judge(rules, work, worth, values)
-        back_up(tree, node, values)
+            judge(a.rules, a.work, worth, values)
+        back_up(a.tree, node, values)
 
 
 @compiled
-def action_of(root: States, tree: Tree) -> int:
+def action_of(a: Arrays) -> int:
     """The action with most visits at the root; of those level, the one of more value."""
-    seat = root[0]["player"]
+    tree, seat = a.tree, a.root[0]["player"]
     best = tree[0]["first"]
     child = tree[best]["next"]
     while child >= 0:
@@ -181,7 +167,7 @@ def action_of(root: States, tree: Tree) -> int:
         if visits > most or (visits == most and better):
             best = child
         child = tree[child]["next"]
-    return action_at(root[0], int(tree[best]["move"]) % BIT_PART)
+    return action_at(a.root[0], int(tree[best]["move"]) % BIT_PART)
 
 
 # -- simulations -----------------------------------------------------------------------------------
@@ -242,10 +228,37 @@ def walk(rules: npt.NDArray[np.void], root: States, work: States, tree: Tree, nu
             apply(rules, work, 0, action_at(s, bit))
             return child
         node = child
-        apply(rules, work, 0, action_at(s, bit))
+        action = action_at(s, bit)
+        apply(rules, work, 0, action)
         if s["player"] < 0:
             return node
+        if TAKE <= action < PASS:
+            turned = turned_up(s, action - TAKE)
+            child = child_of(tree, node, turned)
+            if child < 0:
+                child = number + 1
+                begin_node(tree, child, node, turned)
+                return child
+            tree[child]["available"] += 1
+            node = child
         bit, child = select(tree, node, s)
+
+
+@compiled
+def turned_up(s: np.void, slot: int) -> int:
+    """A number for what taking from a slot has shown: the card that fills it, and the next page."""
+    side = slot // SLOTS_PER_SIDE
+    card = int(s["supply"][side, slot % SLOTS_PER_SIDE])
+    return (card + 1) * BIT_PART + int(top_back(s, side)) + 1
+
+
+@compiled
+def child_of(tree: Tree, node: int, move: int) -> int:
+    """The child of a node with this move; -1 if there is none."""
+    child = tree[node]["first"]
+    while child >= 0 and tree[child]["move"] != move:
+        child = tree[child]["next"]
+    return int(child)
 
 
 @compiled

@@ -18,7 +18,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import FileIO
 from math import isfinite
 from pathlib import Path
@@ -74,6 +74,8 @@ class RunFolder:
     path: Path
     specification: Specification
     _file: FileIO | None = field(default=None, repr=False)
+    _lines: dict[int, Chunk] | None = field(default=None, repr=False)
+    """The chunks without their records, by the places of their lines; None: not read yet."""
 
     @classmethod
     def create(cls, path: str | Path, specification: Specification) -> RunFolder:
@@ -113,56 +115,42 @@ class RunFolder:
     @property
     def num_played(self) -> int:
         """How many games have been played."""
-        return sum(chunk.games.size for _, chunk in self._lines())
+        return sum(chunk.games.size for chunk in self.chunks())
 
     # -- reading -----------------------------------------------------------------------------------
 
     def chunks(self) -> list[Chunk]:
         """What has been played, in the order of tables and deals."""
-        chunks = [chunk for _, chunk in self._lines()]
-        chunks.sort(key=lambda chunk: (chunk.table, chunk.first))
-        return chunks
+        return sorted(self._read().values(), key=lambda chunk: (chunk.table, chunk.first))
 
     def write_records(self, file: IO[str]) -> None:
         """All records that are kept, in the order of tables, deals and rotations, a line each."""
-        places = sorted((chunk.table, chunk.first, place) for place, chunk in self._lines())
+        places = sorted((chunk.table, chunk.first, place) for place, chunk in self._read().items())
         with open(self.path / GAMES, "rb") as lines:
             for _, _, place in places:
                 lines.seek(place)
                 records = json.loads(lines.readline())["records"]
                 file.write(zlib.decompress(b64decode(records)).decode())
 
-    def _lines(self) -> Iterator[tuple[int, Chunk]]:
-        """The chunks with the places of their lines in the file."""
+    def _read(self) -> dict[int, Chunk]:
+        """The lines that are whole; they are read and checked once."""
+        if self._lines is not None:
+            return self._lines
         path = self.path / GAMES
-        if not path.exists():
-            return
+        lines: dict[int, Chunk] = {}
         seen: set[tuple[int, int]] = set()
         place = 0
-        with _reading(path) as file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):
-                    return  # torn
-                try:
-                    chunk = _read_chunk(line, self.specification)
-                    deals = {(chunk.table, deal) for deal in chunk.deals}
-                    if deals & seen:
-                        raise ValueError("these deals are there twice")
-                except (
-                    LookupError,
-                    TypeError,
-                    ValueError,
-                    ArithmeticError,
-                    RecursionError,
-                    zlib.error,
-                ) as error:
-                    raise OptionError(
-                        f"{path}, line {number} is damaged ({error}); take the line out, and its deals "
-                        "are played again."
-                    ) from None
-                seen |= deals
-                yield place, chunk
-                place += len(line)
+        if path.exists():
+            with _reading(path) as file:
+                for number, line in enumerate(file, start=1):
+                    if not line.endswith(b"\n"):
+                        break  # torn
+                    lines[place] = _checked_chunk(
+                        line, seen, self.specification, f"{path}, line {number}"
+                    )
+                    place += len(line)
+        self._lines = lines
+        return lines
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -179,11 +167,13 @@ class RunFolder:
             if whole < size:
                 file.truncate(whole)
             self._file = file
+            self._lines = None  # another process may have written since
             yield
 
     def add(self, chunk: Chunk) -> None:
         """Keep a chunk: it is on the disk when this comes back."""
         assert self._file is not None
+        lines, place = self._read(), self._file.seek(0, os.SEEK_END)
         line = json.dumps(_chunk_data(chunk, self.specification.players), separators=(",", ":"))
         rest = memoryview(line.encode() + b"\n")
         try:
@@ -192,6 +182,7 @@ class RunFolder:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise self._not_written(error) from None
+        lines[place] = replace(chunk, records=None)
 
     def _not_written(self, error: OSError) -> OptionError:
         return OptionError(
@@ -241,6 +232,23 @@ def _chunk_data(chunk: Chunk, players: int) -> dict[str, Any]:
         text = "".join(f"{record}\n" for record in chunk.records)
         data["records"] = b64encode(zlib.compress(text.encode())).decode()
     return data
+
+
+def _checked_chunk(
+    line: bytes, seen: set[tuple[int, int]], specification: Specification, where: str
+) -> Chunk:
+    """The chunk of a line, whose deals are added to those seen; OptionError if it is damaged."""
+    try:
+        chunk = _read_chunk(line, specification)
+        deals = {(chunk.table, deal) for deal in chunk.deals}
+        if deals & seen:
+            raise ValueError("these deals are there twice")
+    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError, zlib.error) as error:
+        raise OptionError(
+            f"{where} is damaged ({error}); take the line out, and its deals are played again."
+        ) from None
+    seen |= deals
+    return chunk
 
 
 def _read_chunk(line: bytes, specification: Specification) -> Chunk:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gardienii_env.agents.base import STREAM, Agent
 from gardienii_env.arena.results import GAME, MatchResult
-from gardienii_env.arena.tally import apply_and_count, begin, finish, line_up
+from gardienii_env.arena.tally import apply_and_count, finish, line_up
 from gardienii_env.errors import AgentError, OptionError, as_index, shown
 from gardienii_env.game import Game, RulesetLike
 from gardienii_env.record import dumps
@@ -148,7 +148,8 @@ class _Table:
         self.batch = Batch(ruleset, len(agents), games.size)
         self.streams = np.zeros(games.size, STREAM)
         self._seed_generators(table)
-        begin(self.batch.rules, self.batch.states, self.batch.masks, len(agents))
+        for i in range(games.size):
+            self.batch.deal(i)
         self.dealt = self.batch.copy() if recording else None
         self.moves: list[tuple[npt.NDArray[np.int64], ...]] = []
 

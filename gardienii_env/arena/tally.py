@@ -5,24 +5,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.rules import engine, scoring
+from gardienii_env.rules import scoring
+from gardienii_env.rules.batch import apply_one
 from gardienii_env.rules.cards import NUM_COLOURS
 from gardienii_env.rules.engine import Masks
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.state import States
 
-__all__ = ["apply_and_count", "begin", "finish", "line_up"]
+__all__ = ["apply_and_count", "finish", "line_up"]
 
 Games = npt.NDArray[np.void]
 """What is kept of the games of a batch: shape (games,), dtype `GAME`."""
-
-
-@compiled
-def begin(rules: npt.NDArray[np.void], states: States, masks: Masks, players: int) -> None:
-    """Deal all games with the generators in their states."""
-    for i in range(states.size):
-        engine.deal(rules, states, i, players)
-        engine.write_mask(states, masks, i)
 
 
 @compiled
@@ -64,8 +57,7 @@ def apply_and_count(
         i = waiting[k]
         seat = int(states[i]["player"])
         before = cards_played(states, i, seat)
-        engine.apply(rules, states, i, actions[k])
-        engine.write_mask(states, masks, i)
+        apply_one(rules, states, masks, i, actions[k])
         cards = cards_played(states, i, seat) - before
         games[i]["decisions"][agent] += 1
         if cards > 0:

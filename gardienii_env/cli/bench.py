@@ -120,11 +120,13 @@ def run(args: Namespace) -> int:
     with nullcontext() if args.json is None else _writing_json(args.json) as file:
         machine = this_machine()
         started = time.time()
-        figures = _measure(jobs(names, settings))
-        print(
-            f"{_heading(machine)}\n\n{_table(figures)}",
-            file=sys.stderr if args.json == STDOUT else sys.stdout,
-        )
+        figures: list[Measured] = []
+        target = sys.stderr if args.json == STDOUT else sys.stdout
+        try:
+            _measure(jobs(names, settings), figures)
+        finally:  # also what was measured before an interrupt
+            if figures:
+                print(f"{_heading(machine)}\n\n{_table(figures)}", file=target)
         if file is not None:
             data = _data(machine, settings, skipped, figures, started)
             print(json.dumps(data, indent=2), file=file)
@@ -140,7 +142,8 @@ def _skipped(asked: Sequence[str] | None) -> dict[str, str]:
     return {name: str(error) for name, error in missing.items() if error is not None}
 
 
-def _measure(to_do: Sequence[tuple[str, Job]]) -> list[Measured]:
+def _measure(to_do: Sequence[tuple[str, Job]], figures: list[Measured]) -> None:
+    """Do the measurements, one after the other, and add to the figures."""
     seconds = sum(job.seconds for _, job in to_do)
     print(
         f"Measuring for about {_duration(seconds)}, and as long as it takes to compile what has not "
@@ -148,14 +151,12 @@ def _measure(to_do: Sequence[tuple[str, Job]]) -> list[Measured]:
         file=sys.stderr,
         flush=True,
     )
-    measured: list[Measured] = []
     before = ""
     for case, job in progress(to_do, "measurement"):
         if case != before and not sys.stderr.isatty():  # a terminal has a progress bar
             print(f"measuring {case}", file=sys.stderr, flush=True)
         before = case
-        measured += [Measured(case, figure) for figure in job.measure()]
-    return measured
+        figures += [Measured(case, figure) for figure in job.measure()]
 
 
 def _duration(seconds: float) -> str:

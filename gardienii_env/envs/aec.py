@@ -16,6 +16,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from gardienii_env.deal import read_deal
+from gardienii_env.envs.options import known_options
 from gardienii_env.envs.outcome import REWARDS, Reward, final_info, final_rewards, is_truncated
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
@@ -116,9 +117,9 @@ class GardieniiEnv(AECEnv[str, Observation, int | None]):
             seed: one seed deals the same game as `Game.new`. None deals the next game of the
                 sequence that began with the last seed (or with the operating system's chance).
             options: `{"deal": deal}` deals as in a game record; DealError if that is impossible, and
-                the game goes on as it was. Other keys are ignored.
+                the game goes on as it was. Other keys are ignored, with a warning.
         """
-        deal = (options or {}).get("deal")
+        deal = known_options(options, "deal").get("deal")
         batch = Batch(self.ruleset, self.num_players, 1)
         batch.states["rng"] = self._rng if seed is None else seed_streams(seed, 1)
         if deal is None:

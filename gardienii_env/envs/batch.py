@@ -51,6 +51,7 @@ __all__ = [
     "as_array",
     "check_actions",
     "check_bool",
+    "check_game",
     "check_legal",
     "check_num_envs",
     "each_seed",
@@ -97,7 +98,8 @@ class GardieniiBatch:
         seed: see `reset`.
 
     The arrays are properties: `states`, `players`, `masks`, `observations`, `rewards`, `terminated`,
-    `truncated`. With autoreset the flags are those of the last step; without it they stay until the game
+    `truncated`; all but the states are for reading: what is written into them plays no part. With
+    autoreset the flags are those of the last step; without it they stay until the game
     is reset. `layout` is that of the observations, None without a view. A pickle or a deep copy goes on
     with the same games.
 
@@ -147,6 +149,18 @@ class GardieniiBatch:
         self._all = np.arange(self.num_envs)
         self._begun = False
         self._set_seeds(self._all, seed)
+
+    def __repr__(self) -> str:
+        view = None if self.layout is None else self.layout.view
+        return (
+            f"GardieniiBatch({self.num_envs}, num_players={self.num_players}, "
+            f"ruleset={self.ruleset.name!r}, view={view!r})"
+        )
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """The ruleset of all games."""
+        return self.batch.ruleset
 
     @property
     def states(self) -> States:
@@ -224,7 +238,8 @@ class GardieniiBatch:
 
         What is legal is found out anew, and decisions that leave no choice are made. Of a game that is
         over the observation is that of seat 0; it rests until it is reset, with autoreset too.
-        OptionError for games of another number of players.
+        OptionError for games of another number of players. The games must be of this batch's ruleset:
+        a state does not say which it is.
         """
         which = self._which(games)
         wrong = np.flatnonzero(self.states["num_players"][which] != self.num_players)
@@ -238,7 +253,7 @@ class GardieniiBatch:
 
     def game(self, i: int) -> Game:
         """Game i as it stands, as an independent `Game` (the whole truth; it has no record)."""
-        return Game.of(self.batch, i)
+        return Game.of(self.batch, check_game(i, self.num_envs))
 
     def _set_seeds(self, games: npt.NDArray[np.int64], seed: Seeds) -> None:
         seeds = each_seed(seed, self.num_envs)
@@ -279,7 +294,7 @@ class GardieniiBatch:
         self._check_begun()
         arrays = self._arrays
         arrays.actions[:] = check_actions(actions, self.num_envs)
-        check_legal(self.batch, arrays.actions, arrays.players)
+        check_legal(self.batch, arrays.actions, self.states["player"] >= 0)
         self._run(1, False)
 
     def random_actions(self) -> npt.NDArray[np.int64]:
@@ -317,6 +332,13 @@ def check_num_envs(num_envs: object) -> int:
     if isinstance(num_envs, bool) or as_index(num_envs) < 1:
         raise OptionError(f"num_envs: {shown(num_envs)} is not a whole number from 1 up.")
     return as_index(num_envs)
+
+
+def check_game(i: object, num_envs: int) -> int:
+    """The number of a game as int; OptionError if there is none such."""
+    if isinstance(i, bool) or not 0 <= as_index(i) < num_envs:
+        raise OptionError(f"game: {shown(i)} is not the number of a game, 0 to {num_envs - 1}.")
+    return as_index(i)
 
 
 def check_bool(name: str, value: object) -> bool:
@@ -360,9 +382,9 @@ def check_actions(actions: npt.ArrayLike, num_envs: int) -> npt.NDArray[np.int64
     return np.array(given, np.int64)
 
 
-def check_legal(batch: Batch, actions: npt.NDArray[np.int64], players: npt.NDArray[np.int64]) -> None:
-    """IllegalActionError for the first game that is on (its player is not -1) with an illegal action."""
-    wrong = first_illegal(batch.masks, players, actions)
+def check_legal(batch: Batch, actions: npt.NDArray[np.int64], on: npt.NDArray[np.bool_]) -> None:
+    """IllegalActionError for the first game with an illegal action; `on` tells which are looked at."""
+    wrong = first_illegal(batch.states, on, actions)
     if wrong >= 0:
         try:
             Game.of(batch, wrong).apply(int(actions[wrong]))
@@ -374,10 +396,10 @@ def check_legal(batch: Batch, actions: npt.NDArray[np.int64], players: npt.NDArr
 
 
 @compiled
-def first_illegal(masks: Masks, players: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> int:
+def first_illegal(states: States, on: npt.NDArray[np.bool_], actions: npt.NDArray[np.int64]) -> int:
     """The first game that is on and in which its action is not legal; -1 if there is none."""
-    for i in range(players.size):
-        if players[i] >= 0 and not engine.is_legal(masks, i, actions[i]):
+    for i in range(on.size):
+        if on[i] and not engine.is_legal(states, i, actions[i]):
             return i
     return -1
 
@@ -386,7 +408,7 @@ def first_illegal(masks: Masks, players: npt.NDArray[np.int64], actions: npt.NDA
 def random_actions(a: Arrays, actions: npt.NDArray[np.int64]) -> None:
     """See the method."""
     for i in range(actions.size):
-        actions[i] = random_action(a.states, i, a.streams) if a.players[i] >= 0 else -1
+        actions[i] = random_action(a.states, i, a.streams) if a.states[i]["player"] >= 0 else -1
 
 
 @compiled
@@ -427,7 +449,7 @@ def step_games(
     for _ in range(steps):
         for game in range(first, last):
             i: int = np.uint64(game)  # type: ignore[assignment]  # without sign: it is not from the end
-            seat = a.players[i]
+            seat = a.states[i]["player"]
             for k in range(a.rewards.shape[1]):
                 a.rewards[i, k] = 0
             if seat < 0:

@@ -323,7 +323,7 @@ class LearnerTable:
 def _agents(opponents: Opponents, seats: int, trust: bool) -> list[Agent]:
     """The agents of the seats after the learner's; AgentError if that is not what they are."""
     if isinstance(opponents, str):
-        return make_agents(opponents, seats, trust)
+        return make_agents(opponents, seats, trust, role="opponent")
     given = [opponents] if isinstance(opponents, Agent) else opponents
     if not isinstance(given, Sequence) or not all(isinstance(agent, (Agent, str)) for agent in given):
         raise AgentError(
@@ -334,7 +334,7 @@ def _agents(opponents: Opponents, seats: int, trust: bool) -> list[Agent]:
     agents = made * (seats if len(made) == 1 else 1)
     if len(agents) != seats:
         raise AgentError(
-            f"opponents: {count_words(len(agents), 'agent')} for {count_words(seats, 'seat')}: "
+            f"opponents: {count_words(len(agents), 'agent')} for {count_words(seats, 'opponent')}: "
             f"{shown(opponents)}; give one for each, or one for all."
         )
     return agents
@@ -383,7 +383,7 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
     for i in range(first, last):
         e = a.episodes[i]
         if actions.size > 0:
-            take_action(a.masks, i, e, actions[i])
+            take_action(a.states, i, e, actions[i])
         if not e["busy"]:
             continue
         play_on(a, i)
@@ -396,12 +396,12 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
 
 
 @inlined
-def take_action(masks: Masks, i: int, e: np.void, action: int) -> None:
+def take_action(states: States, i: int, e: np.void, action: int) -> None:
     """Give a game that is on its action; an illegal one ends the episode."""
     e["reward"] = 0
     if e["terminated"] or e["truncated"]:
         return
-    if engine.is_legal(masks, i, action):
+    if engine.is_legal(states, i, action):
         e["action"] = action
         e["busy"] = True
     else:

@@ -17,6 +17,7 @@ from gymnasium import spaces
 
 from gardienii_env.envs.batch import check_actions, check_num_envs
 from gardienii_env.envs.learner import LearnerTable, Opponents
+from gardienii_env.envs.options import known_options
 from gardienii_env.envs.outcome import Reward
 from gardienii_env.envs.single import observation_space
 from gardienii_env.errors import MissingExtraError, OptionError
@@ -82,7 +83,7 @@ class GardieniiVecEnv(VecEnv):
 
     def reset(self) -> Observations:
         """Begin all games anew; from the seeds given to `seed`, if there are any."""
-        deals = [options.get("deal") for options in self._options]
+        deals = [known_options(options, "deal").get("deal") for options in self._options]
         self.table.reset(self._all, deals, [check_seed(seed) for seed in self._seeds])
         self.reset_infos = [{"seat": seat} for seat in self.table.seats.tolist()]
         self._begun = True

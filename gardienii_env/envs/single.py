@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from gardienii_env.envs.learner import ILLEGAL_ACTIONS, IllegalAction, LearnerTable, Opponents
+from gardienii_env.envs.options import known_options
 from gardienii_env.envs.outcome import Reward
 from gardienii_env.errors import IllegalActionError, OptionError, one_of
 from gardienii_env.game import Game, RulesetLike
@@ -107,7 +108,7 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
-        """Begin an episode. Options other than `deal` are ignored.
+        """Begin an episode. Options other than `deal` are ignored, with a warning.
 
         Raises OptionError for a wrong seed and DealError for a wrong deal; then no episode is on.
         """
@@ -116,7 +117,7 @@ class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
         self._playing = False
         if seed is not None:
             self.table.seed(0, seed)
-        deal = (options or {}).get("deal")
+        deal = known_options(options, "deal").get("deal")
         self.table.reset(ONE, None if deal is None else [deal])
         self._playing = True
         self._told = ""

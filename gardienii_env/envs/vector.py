@@ -31,11 +31,13 @@ from gardienii_env.envs.batch import (
     as_array,
     check_actions,
     check_bool,
+    check_game,
     check_legal,
     check_num_envs,
     each_seed,
 )
 from gardienii_env.envs.learner import IllegalAction, LearnerTable, Opponents
+from gardienii_env.envs.options import known_options
 from gardienii_env.envs.outcome import Reward, final_infos
 from gardienii_env.envs.single import check_illegal_action, observation_space
 from gardienii_env.errors import OptionError, one_of, shown
@@ -61,8 +63,9 @@ Step = tuple[
 
 
 class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """See the module. The arguments are those of the single-agent environment (but there is no
-    render mode `human`), and:
+    """Games side by side, each with a learner and its opponents, stepped by one call.
+
+    The arguments are those of the single-agent environment (but there is no render mode `human`), and:
 
     Args:
         num_envs: how many games.
@@ -78,7 +81,8 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
     Observations: shape (num_envs, size), float32 in [0, 1], or uint8 (counts before scaling) with
     `dtype="uint8"`. Rewards: float64. `infos["action_mask"]`: shape (num_envs, 73), int8, 1 where legal;
     all ones for a game that is over. `infos["seat"]`: the learners' seats; at the end also `end`,
-    `turns`, `points` (by source), `score`, `winner`, `payoff` and `illegal_action`. As everywhere in
+    `turns`, `points` (by source), `score`, `winner`, `payoff` and `illegal_action`; after an illegal
+    action only the last. As everywhere in
     Gymnasium, `infos["_key"]` tells for which games a key is given.
 
     `reset(seed=s)` gives game i the seed `s + i`; a list gives each its own. `options`: `deal` (one for
@@ -140,13 +144,13 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
     # -- episodes ----------------------------------------------------------------------------------
 
     def reset(
-        self, *, seed: Seeds = None, options: dict[str, Any] | None = None
+        self, *, seed: Seeds = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
         """Begin episodes: of all games, or of those of `options["reset_mask"]`.
 
         Raises OptionError or DealError for what cannot be; then no game has changed.
         """
-        options = options or {}
+        options = known_options(options, "deal", "reset_mask")
         games = self._games_to_reset(options.get("reset_mask"))
         deals = self._deals(games, options.get("deal"))
         seeds = each_seed(seed, self.num_envs)
@@ -249,7 +253,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
                 'reset(options={"reset_mask": terminations | truncations}).'
             )
         if self.illegal_action == "raise":
-            check_legal(self.table.batch, actions, np.where(self._over, -1, 0))
+            check_legal(self.table.batch, actions, ~self._over)
 
     # -- what is told ------------------------------------------------------------------------------
 
@@ -310,7 +314,7 @@ class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDAr
 
     def game(self, i: int) -> Game:
         """Game i as it stands, as an independent `Game` (the whole truth; it has no record)."""
-        return Game.of(self.table.batch, i)
+        return Game.of(self.table.batch, check_game(i, self.num_envs))
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on: names, or Agent objects."""

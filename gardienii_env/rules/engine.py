@@ -55,7 +55,17 @@ from gardienii_env.rules.state import (
     top_back,
 )
 
-__all__ = ["Masks", "action_at", "apply", "deal", "is_legal", "num_amulets", "start", "write_mask"]
+__all__ = [
+    "Masks",
+    "action_at",
+    "apply",
+    "bit_of",
+    "deal",
+    "is_legal",
+    "num_amulets",
+    "start",
+    "write_mask",
+]
 
 Masks = npt.NDArray[np.int8]
 """Legal actions of a batch: shape (games, 73), int8, 1 where legal."""
@@ -67,6 +77,7 @@ SET_SIZE = SET_CARDS.shape[1]
 PASS_BIT = 1
 CARD_BIT = 2
 BOTH_ENDS = 3
+LEGAL_BITS = 63  # in a state
 ON_RIGHT = sum(CARD_BIT << card for card in range(NUM_CARDS) if SIDE[card] == RIGHT)
 FIRST_ACTION = np.array([TAKE, MODIFY - 1, PLAY - 1, COLUMN_LEFT, 0])
 """The action of the lowest bit, by step."""
@@ -612,9 +623,19 @@ def apply(rules: npt.NDArray[np.void], states: States, i: int, action: int) -> N
 
 
 @inlined
-def is_legal(masks: Masks, i: int, action: int) -> bool:
-    """Whether a number is an action that is legal in game i."""
-    return bool(0 <= action < masks.shape[1] and masks[i, action] == 1)
+def bit_of(step: int, action: int) -> int:
+    """The bit that stands for an action in a step: see `action_at`; -1 for actions of other steps."""
+    if action == PASS and step == PLAY_STEP:
+        return 0
+    bit = action - FIRST_ACTION[step]
+    return int(bit) if bit > 0 or step != PLAY_STEP else -1
+
+
+@inlined
+def is_legal(states: States, i: int, action: int) -> bool:
+    """Whether a number is an action that is legal in game i; a mask need not be right for that."""
+    bit = bit_of(states[i]["step"], action)
+    return bool(0 <= bit < LEGAL_BITS and states[i]["legal"] >> bit & 1)
 
 
 @inlined

@@ -16,15 +16,18 @@ from helpers import POLICIES, play
 from positions import position
 from rulesets import COMBINATIONS, ODD, VARIATIONS
 
-from gardienii_env import AgentError, Game, Ruleset
+from gardienii_env import ACTIONS, AgentError, Game, Ruleset
 from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.ismcts import ActionReport, IsmctsAgent
 from gardienii_env.agents.rollout import card_worth, estimate, roll_out, share_left
-from gardienii_env.agents.tree import Search, grow, plant
+from gardienii_env.agents.tree import BIT_PART, Search, grow, plant
 from gardienii_env.arena import duplicate_match
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.cards import BACK, SIDES
+from gardienii_env.rules.engine import action_at
 from gardienii_env.rules.hidden import forget
 from gardienii_env.rules.ruleset import MAX_PLAYERS, SHIPPED
+from gardienii_env.rules.state import top_back
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
 CASES = [*COMBINATIONS, *((ruleset, 2 + k % 3) for k, ruleset in enumerate(ODD))]
@@ -368,9 +371,9 @@ def test_an_agent_that_was_never_reset_can_analyse() -> None:
 
 def tree_of(game: Game, simulations: int) -> npt.NDArray[np.void]:
     search = Search(game.batch.rules, game.batch.states, new_streams(1, 1), simulations)
-    plant(*search.arrays, 0)
-    grow(*search.arrays, 0, 0, simulations)
-    return search.tree
+    plant(search.arrays, 0)
+    grow(search.arrays, 0, 0, simulations)
+    return search.arrays.tree
 
 
 @combinations
@@ -386,6 +389,26 @@ def test_visits_and_values_add_up_in_the_tree(ruleset: str, players: int) -> Non
             assert (tree["visits"][children] <= tree["available"][children]).all()
             assert abs(tree["value"][node, :players].sum()) < 1e-6 * tree["visits"][node]
             assert (tree["value"][node, players:] == 0).all()
+
+
+@pytest.mark.parametrize("ruleset", ["gardienii", "dragonkeepers"])
+def test_a_taken_card_is_followed_by_what_it_turns_up(ruleset: str) -> None:
+    game = Game.new(2, ruleset, seed=6)
+    tree, state = tree_of(game, 2000), game.state
+    taken = 0
+    for node in np.flatnonzero((tree["parent"] == 0) & (tree["visits"] > 0)):
+        action = ACTIONS[action_at(state, int(tree["move"][node]) % BIT_PART)]
+        below = (tree["parent"] == node) & (tree["visits"] > 0)
+        if action == "pass":
+            continue
+        taken += 1
+        side = SIDES.index(action[5])
+        turned, page = np.divmod(tree["move"][below], BIT_PART)
+        assert {int(BACK[card - 1]) for card in turned} == {top_back(state, side)}  # as it was seen
+        assert len(set(turned)) > 1  # its front was not
+        assert len(set(page)) > 1
+        assert tree["visits"][below].sum() == tree["visits"][node] - 1
+    assert taken == len(game.legal_actions())
 
 
 def test_more_simulations_visit_more() -> None:
@@ -406,13 +429,13 @@ def test_more_simulations_visit_more() -> None:
 def test_a_search_in_parts_is_the_same_search() -> None:
     game = Game.new(3, seed=6)
     search = Search(game.batch.rules, game.batch.states, new_streams(1, 1), 10)
-    plant(*search.arrays, 0)
+    plant(search.arrays, 0)
     for first in (0, 10, 20, 30):
         search.make_room(first + 10)
-        grow(*search.arrays, 0, first, first + 10)
+        grow(search.arrays, 0, first, first + 10)
     whole = tree_of(game, 40)
-    assert (search.tree["visits"][:41] == whole["visits"]).all()
-    assert (search.tree["value"][:41] == whole["value"]).all()
+    assert (search.arrays.tree["visits"][:41] == whole["visits"]).all()
+    assert (search.arrays.tree["value"][:41] == whole["value"]).all()
 
 
 # -- what a position is worth ----------------------------------------------------------------------

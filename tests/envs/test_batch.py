@@ -34,6 +34,7 @@ from gardienii_env import (
 from gardienii_env.envs.batch import GardieniiBatch
 from gardienii_env.envs.outcome import REWARDS
 from gardienii_env.observation import VIEWS, View, layout
+from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
 
 combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
@@ -664,6 +665,35 @@ def test_what_was_written_into_rewards_does_not_stay() -> None:
         assert np.array_equal(batch.rewards, plain.rewards)
         batch.rewards[:] -= 0.5
         batch.terminated[:] = False
+
+
+def test_what_was_written_into_masks_and_players_makes_nothing_legal() -> None:
+    batch, plain = batch_of(), batch_of()
+    for _ in range(100):
+        batch.masks[:] = 1
+        batch.players[:] = 0
+        before = batch.states.tobytes()
+        for action in range(NUM_ACTIONS):
+            if not plain.masks[0, action]:
+                with pytest.raises(IllegalActionError, match="Game 0"):
+                    batch.step([action, *plain.random_actions()[1:]])
+        assert batch.states.tobytes() == before
+        actions = plain.random_actions()
+        batch.step(actions)
+        plain.step(actions)
+        assert shown(batch) == shown(plain)
+
+
+def test_it_says_what_it_is() -> None:
+    batch = batch_of(3, num_players=4, ruleset="dragonkeepers", view=None)
+    assert repr(batch) == "GardieniiBatch(3, num_players=4, ruleset='dragonkeepers', view=None)"
+    assert batch.ruleset is Ruleset.get("dragonkeepers")
+
+
+@pytest.mark.parametrize("game", [5, -1, True])
+def test_a_wrong_number_of_a_game_is_refused(game: Any) -> None:
+    with pytest.raises(OptionError, match=f"game: {game} is not the number of a game, 0 to 4"):
+        batch_of(5).game(game)
 
 
 def test_observations_are_read_only() -> None:

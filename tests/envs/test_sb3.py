@@ -243,7 +243,7 @@ def test_others_may_play_from_now_on() -> None:
     assert course(env, 40) == course(other, 40)
     env.set_opponents("random")
     assert course(env, 40) != course(other, 40)
-    with pytest.raises(AgentError, match="3 agents for 2 seats"):
+    with pytest.raises(AgentError, match=r"opponents: .* names 3 agents for 2 opponents"):
         env.set_opponents("random,random,random")
     with pytest.raises(AgentError, match="gredy"):
         env.set_opponents("gredy")

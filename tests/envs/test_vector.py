@@ -243,6 +243,12 @@ def test_an_episode_of_each_of_the_lists_deals() -> None:
     assert np.array_equal(again[[0, 2]], first[[0, 2]])
 
 
+def test_a_misspelled_option_is_told() -> None:
+    envs = envs_of(2)
+    with pytest.warns(UserWarning, match="Did you mean 'reset_mask'"):
+        envs.reset(seed=1, options={"resetmask": [True, False]})
+
+
 def test_a_mask_leaves_the_other_games_alone() -> None:
     envs = envs_of(4, reward="points")
     envs.reset(seed=1)
