@@ -157,7 +157,7 @@ def test_an_address_with_a_wrong_key_shows_no_game(page: Page, serve: Serve) -> 
     served = serve()
     player = served.new()
     visit(page, f"{served.url}games/{player.id}#wrong")
-    until(page, "document.querySelector('[role=alert]')")
+    until(page, "document.querySelector('p.error')")
     assert "There is no such game" in page.value("document.body.innerText")
     assert not page.value("Boolean(document.querySelector('.board'))")
     page.events[:] = [e for e in page.events if "404" not in str(e)]  # the browser's log tells of it
