@@ -17,12 +17,23 @@ from io import TextIOWrapper
 from types import FrameType
 
 from gardienii_env import __version__
-from gardienii_env.cli import bench, evaluate, layout, record, rules, tournament, verify
+from gardienii_env.cli import (
+    bench,
+    evaluate,
+    layout,
+    play,
+    record,
+    replay,
+    rules,
+    serve,
+    tournament,
+    verify,
+)
 from gardienii_env.errors import Ended, GardieniiError
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (record, verify, evaluate, tournament, bench, rules, layout)
+COMMANDS = (play, serve, record, replay, verify, evaluate, tournament, bench, rules, layout)
 
 DESCRIPTION = """\
 Play, check and study the card game Gardienii Dragonilor, a

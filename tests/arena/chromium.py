@@ -21,7 +21,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-dev-shm-usage",
     "--hide-scrollbars",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
 ]
 PATIENCE = 30.0

@@ -1,0 +1,272 @@
+"""Who plays on a server: it lets agents decide where it is their turn, and answers for them.
+
+All changes to games happen on the event loop, one after the other. Agents think in threads, on copies,
+so that however long they take no other game waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, TypeVar
+
+from gardienii_env.agents import Agent
+from gardienii_env.errors import AgentError, GardieniiError, OptionError, one_of
+from gardienii_env.game import Game
+from gardienii_env.record import final
+from gardienii_env.render.scene import scene
+from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
+from gardienii_env.web.games import Games, PersonsGame
+from gardienii_env.web.judge import Verdict, choose, judge_position
+from gardienii_env.web.replay import move_data, replay_data
+
+__all__ = ["ConflictError", "Host", "fits_game"]
+
+T = TypeVar("T")
+
+SAFE = ("random", "greedy", "planner", "ismcts", "network")
+"""Kinds of agents that several threads may ask at once."""
+
+MAX_THINKING = 16
+MAX_WAITING = 8
+
+
+class ConflictError(GardieniiError):
+    """The game has gone on, or is not at the point that what was asked for needs."""
+
+
+class Host:
+    """Lets persons play against agents.
+
+    Args:
+        games: where games are kept.
+        agents: that may be played against and asked for hints, by the names shown for them.
+        rulesets: that may be played, by name.
+    """
+
+    def __init__(
+        self, games: Games, agents: Mapping[str, Agent], rulesets: Mapping[str, Ruleset]
+    ) -> None:
+        self.games, self.agents, self.rulesets = games, agents, rulesets
+        self._locks = {name: _lock(name) for name in agents}
+        self._thinking: dict[str, asyncio.Task[None]] = {}
+        self._room = asyncio.Semaphore(MAX_THINKING)
+
+    # -- what can be played ------------------------------------------------------------------------
+
+    def offer(self) -> dict[str, Any]:
+        """What a person can choose from: rulesets, agents, and which agents fit which games."""
+        return {
+            "rulesets": list(self.rulesets),
+            "agents": list(self.agents),
+            "fits": {
+                name: {
+                    str(players): [n for n, a in self.agents.items() if fits_game(a, ruleset, players)]
+                    for players in range(MIN_PLAYERS, MAX_PLAYERS + 1)
+                }
+                for name, ruleset in self.rulesets.items()
+            },
+        }
+
+    def new(self, ruleset: str, opponents: list[str], seat: int | None) -> PersonsGame:
+        """Begin a game against opponents, clockwise from the first seat that is not the person's.
+
+        Raises OptionError or AgentError for what is not offered, TooManyGamesError if the folder is
+        full, OSError if the game cannot be kept.
+        """
+        if ruleset not in self.rulesets:
+            raise OptionError(one_of("ruleset:", ruleset, self.rulesets))
+        players = len(opponents) + 1
+        if not MIN_PLAYERS <= players <= MAX_PLAYERS:
+            raise OptionError(f"opponents: {len(opponents)} of them; expected 1, 2 or 3.")
+        for name in opponents:
+            self._agent(name).check(self.rulesets[ruleset], players)
+        game = self.games.new(self.rulesets[ruleset], players, opponents, seat)
+        self.go_on(game)
+        return game
+
+    def _agent(self, name: str) -> Agent:
+        if name not in self.agents:
+            raise OptionError(one_of("The agent", name, self.agents))
+        return self.agents[name]
+
+    # -- playing -----------------------------------------------------------------------------------
+
+    def act(self, game: PersonsGame, action: str, number: int) -> None:
+        """The person's action, which is move `number` of the game, counted from 0.
+
+        Raises ConflictError if it is not the person's decision, or another one by now, and
+        IllegalActionError if it is not legal; the game is as it was.
+        """
+        self._check_decision(game, number)
+        game.game.apply(action)
+        self._changed(game)
+        self.go_on(game)
+
+    def go_on(self, game: PersonsGame) -> None:
+        """Let agents decide until the person is to decide, unless they do already or one has failed."""
+        if self._agents_turn(game) and game.error is None and game.id not in self._thinking:
+            task = asyncio.get_running_loop().create_task(self._play(game))
+            self._thinking[game.id] = task
+            task.add_done_callback(lambda done: self._thinking.pop(game.id, None))
+
+    def try_again(self, game: PersonsGame) -> None:
+        """Let the agent that failed decide once more."""
+        game.error = None
+        self.go_on(game)
+
+    async def hint(self, game: PersonsGame, agent: str, number: int) -> Verdict:
+        """What an agent would do in the person's place; raises as `act`, OptionError and AgentError."""
+        adviser = self._agent(agent)
+        self._check_decision(game, number)
+        adviser.check(game.game.ruleset, game.game.num_players)
+        position, seed = game.game.clone(), game.seed()
+        return await self._think(agent, lambda: judge_position(adviser, position, seed))
+
+    async def replay(self, game: PersonsGame, judge: str | None) -> dict[str, Any]:
+        """The replay of a game that is over, with an agent's verdicts if asked; ConflictError before."""
+        if not game.game.is_over:
+            raise ConflictError("The game is still on; there is a replay once it is over.")
+        judges = [] if judge is None else [self._agent(judge)]
+        record = game.game.to_record()
+        data = await self._think(judge, lambda: replay_data(record, judges, game.names))
+        return {**data, "you": game.seat}
+
+    def _check_decision(self, game: PersonsGame, number: int) -> None:
+        if game.game.player != game.seat:
+            over = "the game is over" if game.game.is_over else "another player decides"
+            raise ConflictError(f"It is not your decision: {over}.")
+        if number != len(game.game.moves):
+            raise ConflictError(f"The game is at move {len(game.game.moves)}, not at move {number}.")
+
+    def _agents_turn(self, game: PersonsGame) -> bool:
+        return game.game.player not in (None, game.seat)
+
+    async def _play(self, game: PersonsGame) -> None:
+        """Let agents decide until it is the person's decision."""
+        while self._agents_turn(game):
+            assert game.game.player is not None
+            name = game.agent(game.game.player)
+            try:
+                agent, position, seed = self._agent(name), game.game.clone(), game.seed()
+                agent.check(position.ruleset, position.num_players)
+                action = await self._think(name, lambda: choose(agent, position, seed))  # noqa: B023
+            except GardieniiError as error:
+                game.error = str(error)
+            except Exception as error:  # an agent of somebody else may raise anything
+                game.error = f"{name} failed: {error!r}."
+            else:
+                game.game.apply(action)
+            self._changed(game)
+            if game.error is not None:
+                return
+
+    async def _think(self, agent: str | None, work: Callable[[], T]) -> T:
+        """Do something in a thread that does not keep the program from ending."""
+        lock: AbstractContextManager[Any] = nullcontext() if agent is None else self._locks[agent]
+        async with self._room:
+            return await _in_thread(work, lock)
+
+    # -- telling -----------------------------------------------------------------------------------
+
+    async def news(self, game: PersonsGame, after: int, scenes: bool, wait: float) -> dict[str, Any]:
+        """What the person may know of the game, and what was done since move `after`.
+
+        It waits for up to so many seconds if there is nothing new. See `state` for what it tells.
+        """
+        if after == len(game.game.moves) and game.error is None and len(game.waiting) < MAX_WAITING:
+            event = asyncio.Event()
+            game.waiting.add(event)
+            try:
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(event.wait(), wait)
+            finally:
+                game.waiting.discard(event)
+        return self.state(game, after, scenes)
+
+    def state(self, game: PersonsGame, after: int, scenes: bool = True) -> dict[str, Any]:
+        """What the person may know of the game, as plain data.
+
+        - `number`: of moves so far; `seat`: the person's; `names`: who plays, None for the person.
+        - `scene`: as the person sees it; `moves`: those from `after` on (see `replay.move_data`), with
+          `scenes` each with the `scene` after it.
+        - `error`: why an agent could not go on; `kept`: whether the game could be written to disk.
+        """
+        return {
+            "number": len(game.game.moves),
+            "seat": game.seat,
+            "names": game.names,
+            "moves": _moves(game, after, scenes),
+            "scene": scene(game.game, game.seat),
+            "final": final(game.game) if game.game.is_over else None,
+            "error": game.error,
+            "kept": game.kept,
+        }
+
+    def _changed(self, game: PersonsGame) -> None:
+        """Keep the game, and wake who waits for news of it."""
+        try:
+            self.games.keep(game)
+            game.kept = True
+        except OSError as error:
+            if game.kept:
+                print(f"game {game.id} could not be kept: {error}.", file=sys.stderr)
+            game.kept = False
+        for event in game.waiting:
+            event.set()
+
+
+def fits_game(agent: Agent, ruleset: Ruleset, players: int) -> bool:
+    """Whether an agent can play such games."""
+    try:
+        agent.check(ruleset, players)
+    except AgentError:
+        return False
+    return True
+
+
+def _moves(game: PersonsGame, after: int, scenes: bool) -> list[dict[str, Any]]:
+    """The moves from `after` on, as the person saw them."""
+    if after >= len(game.game.moves):
+        return []
+    again = Game.from_deal(game.game.deal(), game.game.num_players, game.game.ruleset)
+    told = []
+    for k, (_, action) in enumerate(game.game.moves):
+        move = move_data(again, action) if k >= after else {}
+        again.apply(action)
+        if k >= after:
+            told.append({**move, "scene": scene(again, game.seat)} if scenes else move)
+    return told
+
+
+def _lock(name: str) -> AbstractContextManager[Any]:
+    return nullcontext() if name.partition(":")[0] in SAFE else threading.Lock()
+
+
+async def _in_thread(work: Callable[[], T], lock: AbstractContextManager[Any]) -> T:
+    """What `work` gives or raises, done in a thread of its own, which ends with the program."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if not done.done():
+            if error is None:
+                done.set_result(result)  # type: ignore[arg-type]
+            else:
+                done.set_exception(error)
+
+    def run() -> None:
+        result, failed = None, None
+        try:
+            with lock:
+                result = work()
+        except Exception as error:
+            failed = error
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, failed)
+
+    threading.Thread(target=run, name="thinking", daemon=True).start()
+    return await done

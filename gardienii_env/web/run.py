@@ -1,0 +1,104 @@
+"""Starts the server: where it listens, by what names it may be called, and what it tells."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+
+from gardienii_env.errors import AgentError, MissingExtraError, OptionError
+from gardienii_env.game import Game
+from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS
+from gardienii_env.web.host import Host, fits_game
+from gardienii_env.web.judge import choose, judge_position
+
+__all__ = ["default_folder", "host_names", "is_loopback", "listen", "serve", "warm_up"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+FOLDER = "gardienii-games"
+
+
+def default_folder() -> Path:
+    """The folder of a user's games: where the system keeps users' data."""
+    home = Path.home()
+    if sys.platform == "win32":
+        data = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        data = home / "Library" / "Application Support"
+    else:
+        data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return data / FOLDER
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the host."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0: any that is free. OptionError if that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OptionError(
+            f"--host, --port: {host}, port {port}, cannot be listened at: {error.strerror or error}. "
+            "Try another --port; 0 takes any that is free."
+        ) from None
+
+
+def host_names(host: str, more: Iterable[str] = ()) -> list[str]:
+    """The names by which browsers may call the server that listens at a host, and `more`."""
+    names = [*LOOPBACK, host, *more]
+    if not is_loopback(host):
+        here = socket.gethostname()
+        names += [here, f"{here}.local"]
+        with suppress(OSError):  # the name of this machine may lead nowhere
+            names += [str(found[4][0]) for found in socket.getaddrinfo(here, None)]
+    return [name.lower() for name in dict.fromkeys(names) if "*" not in name]
+
+
+def serve(host: Host, listener: socket.socket, names: Sequence[str]) -> None:
+    """Answer requests until the process is told to end. MissingExtraError without the extra `web`."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError("The server", "web") from error
+    from gardienii_env.web.server import make_app
+
+    config = uvicorn.Config(
+        make_app(host, names),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def warm_up(host: Host) -> None:
+    """Let every agent decide once, so that what it needs is ready: up to a minute the first time.
+
+    AgentError if an agent fits none of the games that are offered, or fails.
+    """
+    for name, agent in host.agents.items():
+        fits = [
+            (ruleset, players)
+            for ruleset in host.rulesets.values()
+            for players in range(MIN_PLAYERS, MAX_PLAYERS + 1)
+            if fits_game(agent, ruleset, players)
+        ]
+        if not fits:
+            names = ", ".join(host.rulesets)
+            raise AgentError(f"{name} fits none of the games offered (rulesets: {names}).")
+        game = Game.new(fits[0][1], fits[0][0], seed=0)
+        choose(agent, game, 0)
+        judge_position(agent, game, 0)

@@ -1,0 +1,198 @@
+"""Playing in the terminal, with what a person types given as text."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers import Program, Result
+
+from gardienii_env import Game
+from gardienii_env.cli.play import meant
+from gardienii_env.record import read_file, verify
+
+Typing = Callable[..., Result]
+
+
+class Input(io.StringIO):
+    """What is typed; `^C` is Ctrl-C."""
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        line = super().readline()
+        if line.strip() == "^C":
+            raise KeyboardInterrupt
+        return line
+
+
+@pytest.fixture
+def typing(gardienii: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Typing:
+    """Runs `gardienii play` with lines that are typed."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def run(lines: list[str], *options: str | Path) -> Result:
+        monkeypatch.setattr(sys, "stdin", Input("".join(line + "\n" for line in lines)))
+        return gardienii("play", *options)
+
+    return run
+
+
+def test_a_whole_game(typing: Typing, tmp_path: Path) -> None:
+    out = tmp_path / "mine.jsonl"
+    result = typing(
+        ["#1"] * 300, "--agents", "greedy,random", "--seed", "5", "--seat", "1", "--out", out
+    )
+    assert result.status == 0
+    ((_, record),) = read_file(out)
+    game = verify(record)
+    assert game.num_players == 3
+    assert record["seed"] == 5
+    assert "The game is over after" in result.out
+    assert "Seat 0 (greedy): takes " in result.out
+    assert "gardienii replay" in result.err
+    again = typing(["#1"] * 300, "--agents", "greedy,random", "--seed", "5", "--seat", "1", "--out", "-")
+    assert again.out.splitlines()[-1] == out.read_text().strip()
+
+
+def test_every_way_to_name_an_action(typing: Typing, tmp_path: Path) -> None:
+    out = tmp_path / "mine.jsonl"
+    result = typing(["1", "take:L0", "TAKE:R1", "#1"], "--seed", "5", "--out", out)
+    ((_, record),) = read_file(out)
+    assert [move["action"] for move in record["moves"]][:3] == ["take:L1", "take:L0", "take:R1"]
+    assert result.status == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("0", "take:L0"),
+        ("4", "pass"),
+        ("#2", "pass"),
+        ("# 1", "take:L0"),
+        ("pass", "pass"),
+        ("Take:l0", "take:L0"),
+        ("2", None),
+        ("#0", None),
+        ("#3", None),
+        ("#", None),
+        ("-1", None),
+        ("٤", None),
+        ("#²", None),
+        ("take", None),
+        ("9" * 5000, None),
+        ("#" + "9" * 5000, None),
+    ],
+)
+def test_what_an_answer_means(answer: str, action: str | None) -> None:
+    assert meant(answer, ["take:L0", "pass"]) == action
+
+
+def test_what_is_no_action_changes_nothing(typing: Typing, tmp_path: Path) -> None:
+    out = tmp_path / "mine.jsonl"
+    lines = [
+        "",
+        "x",
+        "99",
+        "column:left",
+        "help",
+        "board",
+        "hint",
+        "hint chess",
+        "hint sb3:x.zip",
+        "quit",
+    ]
+    result = typing(lines, "--seed", "5", "--out", out)
+    assert result.status == 0
+    assert result.out.count("is no legal action") == 3
+    assert "hint NAME" in result.out
+    assert re.search(r"^planner: take:", result.out, re.MULTILINE)
+    assert "'chess' is not known" in result.out
+    assert "--trust" in result.out
+    ((_, record),) = read_file(out)
+    assert record["moves"] == []
+
+
+def test_a_hint_of_a_search_has_numbers(typing: Typing) -> None:
+    result = typing(["hint ismcts:30"], "--seed", "5")
+    assert re.search(r"take:\S+ +\d+%, \d+ visits, value [+-]", result.out)
+
+
+@pytest.mark.parametrize("end", ["quit", "^C", None])
+def test_a_game_that_is_left_is_kept_and_goes_on(
+    typing: Typing, tmp_path: Path, end: str | None
+) -> None:
+    out = tmp_path / "mine.jsonl"
+    left = typing(["0", "0", *([end] if end else [])], "--seed", "5", "--out", out)
+    assert left.status == 0
+    assert f"gardienii play --resume {out} --agents greedy" in left.err
+    ((_, before),) = read_file(out)
+    assert len(before["moves"]) == 2
+    assert "final" not in before
+    on = typing(["#1"] * 300, "--resume", out, "--agents", "greedy")
+    assert on.status == 0
+    ((_, after),) = read_file(out)
+    assert after["moves"][:2] == before["moves"]
+    verify(after)
+
+
+def test_without_a_file_it_goes_to_a_new_one(typing: Typing, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert typing(["quit"]).status == 0
+    kept = sorted((tmp_path / "data" / "gardienii-games").iterdir())
+    assert [file.name for file in kept] == ["played-1.jsonl", "played-2.jsonl"]
+
+
+def test_an_agent_that_fails_loses_nothing(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "failing.py").write_text("def choose(game, rng):\n    raise RuntimeError('no idea')\n")
+    monkeypatch.chdir(tmp_path)
+    result = typing(
+        ["#1"] * 9, "--agents", "python:failing:choose", "--seed", "5", "--out", "mine.jsonl"
+    )
+    assert result.status == 2
+    assert "no idea" in result.err
+    ((_, record),) = read_file(tmp_path / "mine.jsonl")
+    assert record["moves"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--agents", "greedy,greedy,greedy,greedy"], "4 opponents"),
+        (["--agents", "gredy"], "Did you mean 'greedy'?"),
+        (["--seat", "2"], "--seat: 2 is not a seat"),
+        (["--ruleset", "chess"], "chess"),
+        (["--out", "there.jsonl"], "is there already"),
+        (["--out", "nowhere/x.jsonl"], "cannot be written"),
+        (["--resume", "nothing.jsonl"], "cannot be read"),
+        (["--resume", "two.jsonl"], "holds other games too"),
+        (["--resume", "one.jsonl", "--agents", "greedy,greedy"], "has 2 players"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
+) -> None:
+    from gardienii_env.record import dumps
+
+    monkeypatch.chdir(tmp_path)
+    line = dumps(Game.new(seed=1).to_record()) + "\n"
+    for name, text in (("there", "old\n"), ("one", line), ("two", line * 2)):
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    before = {file: file.read_bytes() for file in tmp_path.glob("*.jsonl")}
+    result = typing(["quit"], *options)
+    assert result.status == 2
+    assert told in result.err
+    assert {file: file.read_bytes() for file in tmp_path.glob("*.jsonl")} == before
+
+
+def test_others_hands_are_not_shown(typing: Typing) -> None:
+    """The same lines and the same board, whatever the others were dealt."""
+    shown = typing(["board", "quit"], "--seed", "5", "--agents", "greedy,greedy").out
+    hands = Game.new(3, seed=5).deal()["hands"]
+    supply = {card for cards in Game.new(3, seed=5).deal()["supply"].values() for card in cards}
+    for card in {card for hand in hands for card in hand} - supply:
+        assert not re.search(rf"\b{card}\b", shown), card
