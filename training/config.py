@@ -73,6 +73,7 @@ class NetworkConfig(Section):
 
     hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)
     activation: Literal["tanh", "relu"] = "tanh"
+    standardize: bool = True  # bring the numbers of observations to one size first
 
 
 class SelfPlayConfig(Section):

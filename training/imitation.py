@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from gardienii_env.agents import Agent, make_agent, new_streams
 from gardienii_env.envs.outcome import MARGIN_UNIT, Reward, final_rewards
-from gardienii_env.envs.sb3 import write_leads
+from gardienii_env.envs.sb3 import Standardized, write_leads
 from gardienii_env.observation import layout, observation_arrays, observe_all
 from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
@@ -31,9 +31,10 @@ from training.config import Config
 from training.network import Snapshot, layers_of
 from training.progress import progress
 
-__all__ = ["Demonstrations", "Imitation", "Watching", "warm_start"]
+__all__ = ["Demonstrations", "Imitation", "Watching", "standardize", "warm_start"]
 
 GAMES_AT_ONCE = 512
+STANDARDIZED_BY = 50_000  # decisions
 LAST_RATE = 0.02  # of the first learning rate
 
 
@@ -192,7 +193,7 @@ class Imitation:
     ) -> tuple[float, float]:
         """Learn from one batch: how many actions were found, and the squared error of the values."""
         self._set_rate(len(actions))
-        latent_pi, latent_vf = self.policy.mlp_extractor(observations)
+        latent_pi, latent_vf = self.policy.mlp_extractor(self.policy.features_extractor(observations))
         logits = self.policy.action_net(latent_pi).masked_fill(~masks, -1e8)
         errors = self.policy.value_net(latent_vf).flatten() - returns
         loss = torch.nn.functional.cross_entropy(logits, actions) + 0.5 * (errors**2).mean()
@@ -209,6 +210,15 @@ class Imitation:
         self._seen += decisions
         for group in self._optimizer.param_groups:
             group["lr"] = settings.learning_rate * left
+
+
+def standardize(policy: MaskableActorCriticPolicy, config: Config, seed: int) -> None:
+    """Let the policy standardize its observations by those of `imitation.agent`'s games."""
+    watching = Watching(config, seed + 2)
+    with progress(STANDARDIZED_BY, "sizing observations") as bar:
+        shown = watching.play(STANDARDIZED_BY, bar)
+    assert isinstance(policy.features_extractor, Standardized)
+    policy.features_extractor.fit(shown.observations * watching.layout.factors)
 
 
 def warm_start(policy: MaskableActorCriticPolicy, config: Config, seed: int) -> Imitation:

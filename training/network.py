@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from gardienii_env.agents import Agent
 from gardienii_env.agents.network import INPUT, OUTPUT, Manifest, write_manifest
 from gardienii_env.agents.sampling import sample_actions
+from gardienii_env.envs.sb3 import Standardized
 from gardienii_env.errors import OptionError
 from gardienii_env.observation import View, observe_deciding
 from gardienii_env.rules.actions import NUM_ACTIONS
@@ -51,14 +52,19 @@ class Layers:
 
 
 def layers_of(policy: Any, activation: str) -> Layers:
-    """A copy of the policy tower of an SB3 policy whose hidden layers are all linear."""
+    """A copy of the policy tower of an SB3 policy whose hidden layers are all linear.
+
+    Where observations are standardized, the first layer does that too.
+    """
     modules = [*policy.mlp_extractor.policy_net, policy.action_net]
     linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
-    return Layers(
-        tuple(np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in linear),
-        tuple(layer.bias.detach().numpy().copy() for layer in linear),
-        activation,
-    )
+    weights = [np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in linear]
+    biases = [layer.bias.detach().numpy().copy() for layer in linear]
+    if isinstance(policy.features_extractor, Standardized):
+        mean, scale = policy.features_extractor.mean.numpy(), policy.features_extractor.scale.numpy()
+        weights[0] = weights[0] * scale[:, np.newaxis]
+        biases[0] = biases[0] - mean @ weights[0]
+    return Layers(tuple(weights), tuple(biases), activation)
 
 
 class Snapshot(Agent):

@@ -95,12 +95,13 @@ class PPO(MaskablePPO):
     def _learn_from(self, batch: _Batch, clip: float, figures: _Figures) -> bool:
         """One step; False, without the step, where the policy has moved too far."""
         policy = self.policy
-        values = policy.value_net(policy.mlp_extractor.forward_critic(batch.observations)).flatten()
+        features = policy.features_extractor(batch.observations)
+        values = policy.value_net(policy.mlp_extractor.forward_critic(features)).flatten()
         value_loss = mse_loss(values, batch.returns)
         loss = self.vf_coef * value_loss
         figures.add(value_loss=value_loss)
         if self.learn_policy:
-            policy_loss, kl = self._policy_loss(batch, clip, figures)
+            policy_loss, kl = self._policy_loss(batch, features, clip, figures)
             if self.target_kl is not None and kl > 1.5 * self.target_kl:
                 return False
             loss = loss + policy_loss
@@ -110,10 +111,12 @@ class PPO(MaskablePPO):
         policy.optimizer.step()
         return True
 
-    def _policy_loss(self, batch: _Batch, clip: float, figures: _Figures) -> tuple[torch.Tensor, float]:
+    def _policy_loss(
+        self, batch: _Batch, features: torch.Tensor, clip: float, figures: _Figures
+    ) -> tuple[torch.Tensor, float]:
         """The clipped surrogate loss, less what entropy is worth; and the KL divergence so far."""
         policy = self.policy
-        logits = policy.action_net(policy.mlp_extractor.forward_actor(batch.observations))
+        logits = policy.action_net(policy.mlp_extractor.forward_actor(features))
         log_probs = log_softmax(logits.masked_fill(~batch.masks, NOT_LEGAL), dim=1)
         entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # exp is 0 where not legal
         log_ratio = log_probs.gather(1, batch.actions).flatten() - batch.log_probs

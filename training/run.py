@@ -25,13 +25,13 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from gardienii_env import __version__
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
-from gardienii_env.envs.sb3 import GardieniiVecEnv
+from gardienii_env.envs.sb3 import GardieniiVecEnv, Standardized
 from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
 from training.config import Config, load_config
 from training.games import TrainingGames
-from training.imitation import warm_start
+from training.imitation import standardize, warm_start
 from training.log import Log
 from training.matches import Figures, evaluation_table, play_matches
 from training.network import ACTIVATIONS, export, layers_of
@@ -167,15 +167,8 @@ class Run:
     def learn(self, log: Log) -> None:
         """Warm start, then PPO to the end. A signal to stop lets the update come to its end first."""
         config = self.config
-        if not self._warm and config.start_from is not None:
-            _load_weights(self.model, config.start_from)
-        elif not self._warm and config.imitation.decisions:
-            found = warm_start(self.model.policy, config, seed=config.seed)
-            print(
-                f"Imitation: the same action as {config.imitation.agent} in {found.agreement:.1%} of "
-                f"decisions, {found.explained:.0%} of the returns' variance explained.",
-                flush=True,
-            )
+        if not self._warm:
+            self._warm_up()
         self._warm = True
         total = config.rollouts * config.rollout_decisions
         if self.decisions >= total:
@@ -192,6 +185,22 @@ class Run:
                 bar.update(self.decisions - bar.n)
                 self._after_update(log, last=self.decisions >= total or stop.asked)
                 stop.check()
+
+    def _warm_up(self) -> None:
+        """What comes before PPO: the weights of another model, or imitation."""
+        config, policy = self.config, self.model.policy
+        if config.start_from is not None:
+            _load_weights(self.model, config.start_from)
+            return
+        if config.network.standardize:
+            standardize(policy, config, seed=config.seed)
+        if config.imitation.decisions:
+            found = warm_start(policy, config, seed=config.seed)
+            print(
+                f"Imitation: the same action as {config.imitation.agent} in {found.agreement:.1%} of "
+                f"decisions, {found.explained:.0%} of the returns' variance explained.",
+                flush=True,
+            )
 
     def _learn_once(self, callback: Any, total: int) -> dict[str, float]:
         """A rollout and what is learned from it; returns the figures of it."""
@@ -328,6 +337,7 @@ def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
         policy_kwargs={
             "net_arch": list(config.network.hidden),
             "activation_fn": ACTIVATIONS[config.network.activation],
+            **({"features_extractor_class": Standardized} if config.network.standardize else {}),
         },
         seed=config.seed if games is None else None,
         device="cpu",

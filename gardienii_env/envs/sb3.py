@@ -33,12 +33,17 @@ from gardienii_env.rules.ruleset import SHIPPED
 from gardienii_env.rules.state import States
 
 try:
+    import torch
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ImportError as error:
     raise MissingExtraError("gardienii_env.envs.sb3", "sb3") from error
 
-__all__ = ["GardieniiVecEnv", "write_leads"]
+__all__ = ["GardieniiVecEnv", "Standardized", "write_leads"]
+
+
+LEAST_SPREAD = 0.01
 
 
 class GardieniiVecEnv(VecEnv):
@@ -196,6 +201,38 @@ class GardieniiVecEnv(VecEnv):
         The infos of an episode's end then have `opponents`, their names, clockwise from the learner.
         """
         self.table.draw_opponents(agents, weights)
+
+
+class Standardized(BaseFeaturesExtractor):
+    """Brings the numbers of an observation to one size before a network sees them.
+
+    For `policy_kwargs={"features_extractor_class": Standardized}` of an SB3 model. Each number loses
+    its mean and is divided by its spread, over observations that `fit` has seen; before that, nothing
+    changes. Most counts of an observation are far below 1, and networks learn slowly from those. Mean
+    and spread are kept with the model.
+    """
+
+    def __init__(self, observation_space: spaces.Box) -> None:
+        size = observation_space.shape[0]
+        super().__init__(observation_space, size)
+        self.mean: torch.Tensor
+        self.scale: torch.Tensor
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("scale", torch.ones(size))
+
+    def fit(self, observations: npt.NDArray[np.float32]) -> None:
+        """Take mean and spread from observations, shape (k, size), float32.
+
+        What hardly ever differs is not blown up: no number becomes larger than ten times its range.
+        """
+        low, high = observations.min(axis=0), observations.max(axis=0)
+        spread = np.maximum(observations.std(axis=0), np.maximum((high - low) / 10, LEAST_SPREAD))
+        self.mean.copy_(torch.from_numpy(observations.mean(axis=0)))
+        self.scale.copy_(torch.from_numpy(1 / spread))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Standardized observations, shape (k, size)."""
+        return (observations - self.mean) * self.scale
 
 
 @compiled
