@@ -39,9 +39,11 @@ HEAVY = {
     "rich",
     "sb3_contrib",
     "stable_baselines3",
+    "starlette",
     "tensorboard",
     "torch",
     "tqdm",
+    "uvicorn",
 }
 
 

@@ -7,6 +7,7 @@ import random
 import sys
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from gardienii_env import AgentError, DealError, Game, GardieniiError, OptionError, RulesetError
+from gardienii_env.agents import make_agent
 from gardienii_env.envs.outcome import REWARDS
-from gardienii_env.envs.sb3 import GardieniiVecEnv
+from gardienii_env.envs.sb3 import GardieniiVecEnv, Standardized
 from gardienii_env.envs.single import GardieniiSingleEnv
 from gardienii_env.errors import MissingExtraError
 
@@ -377,3 +379,41 @@ def test_without_sb3_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
     with pytest.raises(MissingExtraError, match=r"gardienii-env\[sb3\]"):
         importlib.import_module("gardienii_env.envs.sb3")
+
+
+# -- standardized observations -----------------------------------------------------------------------
+
+
+def test_observations_are_brought_to_one_size() -> None:
+    env = batch_of(64, 2, seed=1)
+    rng, seen = random.Random(0), [env.reset()]
+    for _ in range(60):
+        seen.append(env.step(pick(env, rng))[0])
+    observations = np.concatenate(seen)
+    extractor = Standardized(env.observation_space)
+    before = torch.from_numpy(observations)
+    assert torch.equal(extractor(before), before)
+    extractor.fit(observations)
+    after = extractor(before).numpy()
+    assert np.abs(after.mean(axis=0)).max() < 1e-2
+    often = observations.std(axis=0) > 0.1
+    assert often.sum() > 20
+    assert after[:, often].std(axis=0) == pytest.approx(np.ones(often.sum()), abs=1e-3)
+    assert np.abs(after).max() <= 10.001
+    never = observations.std(axis=0) == 0
+    assert never.any()
+    assert np.abs(after[:, never]).max() < 1e-3
+
+
+def test_a_model_keeps_how_it_standardizes(tmp_path: Path) -> None:
+    env = batch_of(8, 2, seed=1)
+    options: Any = {"features_extractor_class": Standardized, "net_arch": [8]}
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=64, policy_kwargs=options, seed=1)
+    extractor: Any = model.policy.features_extractor
+    extractor.fit(env.reset() + np.random.default_rng(0).random((8, 1), np.float32))
+    model.learn(64)
+    model.save(tmp_path / "model.zip")
+    loaded: Any = MaskablePPO.load(tmp_path / "model.zip").policy.features_extractor
+    assert torch.equal(loaded.mean, extractor.mean)
+    assert torch.equal(loaded.scale, extractor.scale)
+    assert make_agent(f"sb3:{tmp_path / 'model.zip'}", trust=True).choose(Game.new(2, seed=1))

@@ -73,9 +73,11 @@ def test_onnx_numpy_and_torch_choose_the_same(
     tmp_path: Path, players: int, view: View, hidden: list[int], activation: str
 ) -> None:
     model = model_of(players, view, hidden, activation)
+    observations, masks = positions(players, view, POSITIONS)
+    extractor: Any = model.policy.features_extractor
+    extractor.fit(observations)
     layers = layers_of(model.policy, activation)
     export(layers, tmp_path / "a.onnx", Manifest(view, players, Ruleset.get("gardienii")))
-    observations, masks = positions(players, view, POSITIONS)
     session = onnxruntime.InferenceSession(str(tmp_path / "a.onnx"))
     with torch.no_grad():
         distribution: Any = model.policy.get_distribution(torch.from_numpy(observations)).distribution
