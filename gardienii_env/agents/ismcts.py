@@ -1,9 +1,10 @@
 """`ismcts`: information-set Monte-Carlo tree search, so many simulations or so many seconds a decision.
 
 Every simulation draws anew what the deciding seat cannot know, walks down a tree of actions, plays
-the turn to its end and estimates the position: see `tree` and `rollout`. Source: P. Cowling, E. Powley,
-D. Whitehouse, "Information set Monte Carlo tree search", IEEE Transactions on Computational Intelligence
-and AI in Games 4, 2012 (single observer, as all actions of this game are seen by all).
+that turn and two more as `planner` does, and estimates the position: see `tree` and `rollout`. Source:
+P. Cowling, E. Powley, D. Whitehouse, "Information set Monte Carlo tree search", IEEE Transactions on
+Computational Intelligence and AI in Games 4, 2012 (single observer, as all actions of this game are seen
+by all).
 
 It knows what a player knows who forgets nothing (the recall view) and no more: the hidden cards are put
 in an order of their own before the first simulation, so that nothing true about them is left.

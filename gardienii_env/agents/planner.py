@@ -52,7 +52,7 @@ from gardienii_env.rules.state import (
     top_back,
 )
 
-__all__ = ["PlannerAgent", "planner_action"]
+__all__ = ["AHEAD", "PlannerAgent", "planner_action"]
 
 AHEAD = 3  # cards that it looks ahead
 LEVELS = AHEAD + 1
@@ -119,8 +119,13 @@ def planner_actions(
 
 
 @compiled
-def planner_action(rules: npt.NDArray[np.void], states: States, masks: Masks, i: int) -> int:
-    """The planner's action for the seat that decides in game i; reads `masks[i]`."""
+def planner_action(
+    rules: npt.NDArray[np.void], states: States, masks: Masks, i: int, ahead: int = AHEAD
+) -> int:
+    """The planner's action for the seat that decides in game i; reads `masks[i]`.
+
+    `ahead` is how many cards it looks ahead, 1 to `AHEAD`: fewer are faster and less good.
+    """
     r, s, mask = rules[0], states[i], masks[i]
     step = s["step"]
     if step == COLUMN:
@@ -128,7 +133,7 @@ def planner_action(rules: npt.NDArray[np.void], states: States, masks: Masks, i:
     search = np.empty(1, SEARCH)[0]
     note_plan(r, s, search["plan"])
     if step == TAKE_STEP:
-        return choose_take(r, s, mask, search)
+        return choose_take(r, s, mask, search, ahead)
     if step == MODIFY_STEP:
         return choose_page(r, s, mask, search)
     return choose_card(s, mask, search["plan"])
@@ -138,14 +143,14 @@ def planner_action(rules: npt.NDArray[np.void], states: States, masks: Masks, i:
 
 
 @compiled
-def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.void) -> int:
+def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.void, ahead: int) -> int:
     """The slot whose card promises most, or to stop."""
     note_start(r, s, search)
     left = int(r["take_limit"]) - int(s["taken"])
     price = 0.0
     if left <= 0:
         price = search["plan"]["to_come"] * CRYSTAL_WORTH + float(r["crystal_points"])
-    left = max(1, min(left, AHEAD))
+    left = max(1, min(left, ahead))
     number, colour = search["page"][LEFT, 0], search["page"][RIGHT, 0]
     action = -1
     best = 0.0

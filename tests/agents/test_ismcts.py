@@ -19,6 +19,7 @@ from rulesets import COMBINATIONS, ODD, VARIATIONS
 from gardienii_env import ACTIONS, AgentError, Game, Ruleset
 from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.ismcts import ActionReport, IsmctsAgent
+from gardienii_env.agents.planner import AHEAD, planner_action
 from gardienii_env.agents.rollout import card_worth, estimate, roll_out, share_left
 from gardienii_env.agents.tree import BIT_PART, Search, grow, plant
 from gardienii_env.arena import duplicate_match
@@ -501,14 +502,14 @@ def test_a_game_that_is_over_is_worth_its_payoffs(ruleset: str, players: int) ->
         assert values[:players].tolist() == game.payoffs()
 
 
-def test_rollouts_play_the_turn_to_its_end_as_planner() -> None:
-    game, planner = Game.new(3, seed=5), make_agent("planner")
-    rolled = game.clone()
-    values = np.zeros(MAX_PLAYERS)
-    roll_out(rolled.batch.rules, rolled.batch.states, rolled.batch.masks, 0, 5.0, values)
-    while game.turns == 0:
-        game.apply(planner.choose(game))
-    assert rolled.state.tobytes() == game.state.tobytes()
+def test_rollouts_play_three_turns_as_planner_looking_less_far_from_the_second_on() -> None:
+    game = Game.new(3, seed=5)
+    batch, rolled = game.batch, game.clone().batch
+    roll_out(rolled.rules, rolled.states, rolled.masks, 0, 5.0, np.zeros(MAX_PLAYERS))
+    while game.turns < 3:
+        ahead = AHEAD if game.turns == 0 else 1
+        game.apply(planner_action(batch.rules, batch.states, batch.masks, 0, ahead))
+    assert rolled.states.tobytes() == batch.states.tobytes()
 
 
 def test_a_card_brings_more_where_there_is_more_to_get() -> None:
