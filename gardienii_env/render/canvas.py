@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from gardienii_env.render.library import pygame
 
 __all__ = ["INK", "Canvas", "Colour", "Painter", "Point", "Rect", "save"]
 
+T = TypeVar("T")
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
 
@@ -201,14 +202,23 @@ class Canvas:
                 pixels -= 1
             while line and self._width(line, pixels) > room:
                 line = line[:-2].rstrip() + "…" if len(line) > 1 else ""
-        large = self._font(pixels).render(line, True, colour)
+        large = self._by_font(pixels, lambda font: font.render(line, True, colour))
         width, height = (max(1, -(-side // FINER)) for side in large.get_size())
         whole = pygame.Surface((width * FINER, height * FINER), pygame.SRCALPHA)
         whole.blit(large, (0, 0))
         return pygame.transform.smoothscale(whole.premul_alpha(), (width, height))
 
     def _width(self, line: str, pixels: int) -> float:
-        return self._font(pixels).size(line)[0] / FINER
+        return self._by_font(pixels, lambda font: font.size(line)[0]) / FINER
+
+    def _by_font(self, pixels: int, use: Callable[[pygame.font.Font], T]) -> T:
+        """What `use` makes of a font. Other code may have called `pygame.quit()`, which spoils fonts."""
+        try:
+            return use(self._font(pixels))
+        except pygame.error:
+            pygame.font.init()
+            self._fonts.clear()
+            return use(self._font(pixels))
 
     def _font(self, pixels: int) -> pygame.font.Font:
         """The font that comes with pygame, enlarged: it has all letters of the four languages."""

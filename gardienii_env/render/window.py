@@ -34,9 +34,13 @@ class Window:
     def __init__(self, size: tuple[int, int], fps: float) -> None:
         self._size, self._fps = size, fps
         self._clock = pygame.time.Clock()
+        self._window: pygame.Window | None = None
+        self._open()
+
+    def _open(self) -> None:
         try:
             pygame.display.init()
-            self._window: pygame.Window | None = pygame.Window(TITLE, size)
+            self._window = pygame.Window(TITLE, self._size)
         except pygame.error as error:
             raise OptionError(NO_DISPLAY.format(error)) from None
         driver = pygame.display.get_driver()
@@ -54,6 +58,15 @@ class Window:
 
         Does nothing once the window has been closed.
         """
+        if self._window is None:
+            return
+        try:
+            self._show(pixels)
+        except pygame.error:  # other code has called `pygame.quit()`, which takes all windows away
+            self._open()
+            self._show(pixels)
+
+    def _show(self, pixels: npt.NDArray[np.uint8]) -> None:
         self._answer()
         if self._window is None:
             return

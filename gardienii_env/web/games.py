@@ -13,6 +13,7 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from pathlib import Path
@@ -51,6 +52,8 @@ class PersonsGame:
     """Why an agent could not go on; None: it can."""
     kept: bool = True
     """Whether what was done last is on disk."""
+    thinking: bool = False
+    """Whether agents are deciding."""
     waiting: set[Any] = field(default_factory=set)
     """What is to be woken when something changes: see `server.py`."""
 
@@ -88,14 +91,19 @@ class PersonsGame:
         opponents = tuple(data["opponents"])
         if data["seat"] not in range(game.num_players) or len(opponents) != game.num_players - 1:
             raise OptionError(f"{name}: seat and opponents do not fit the number of players.")
+        if not data["key"].isascii():
+            raise OptionError(f"{name}: the key is none that was given out here.")
         return cls(name, data["key"], game, data["seat"], opponents, data["chance"])
 
 
 class Games:
     """The games of a server. They are kept in a folder, and those that were used last in memory too.
 
+    No other server can use the folder until `close`, where the system has file locks.
+
     Args:
-        folder: where they are kept; it is made if it is not there. OptionError if it cannot be.
+        folder: where they are kept; it is made if it is not there. OptionError if it cannot be, or if
+            another server uses it.
         most: how many games the folder may hold before no new one is begun.
         in_memory: how many of them are kept in memory.
     """
@@ -106,13 +114,27 @@ class Games:
         self._games: OrderedDict[str, PersonsGame] = OrderedDict()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._count = sum(1 for _ in self.folder.glob("*.json"))
+            self._count = self._count_files()
             if not os.access(self.folder, os.W_OK | os.X_OK):
                 raise PermissionError(13, "it is write-protected")
+            self._lock = _locked(self.folder)
         except OSError as error:
             raise OptionError(
                 f"--games: {str(folder)!r} cannot be the folder of games: {error.strerror}."
             ) from None
+
+    def close(self) -> None:
+        """Write what could not be written before, if it can be now, and leave the folder to others."""
+        for game in self._games.values():
+            if not game.kept:
+                with suppress(OSError):
+                    self.keep(game)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _count_files(self) -> int:
+        return sum(1 for _ in self.folder.glob("*.json"))
 
     def new(
         self, ruleset: Ruleset, players: int, opponents: Sequence[str], seat: int | None
@@ -128,8 +150,10 @@ class Games:
         if seat is not None and not 0 <= seat < players:
             raise OptionError(f"seat: {shown(seat)} is not a seat from 0 to {players - 1}.")
         if self._count >= self.most:
+            self._count = self._count_files()
+        if self._count >= self.most:
             raise TooManyGamesError(
-                f"The folder {self.folder} holds {self._count} games; remove old ones to begin another."
+                f"The server holds {self._count} games; its owner has to remove some from its folder."
             )
         game = Game.new(players, ruleset, secrets.randbits(SEED_BITS))
         place = secrets.randbelow(players) if seat is None else seat
@@ -163,6 +187,8 @@ class Games:
         part = self.folder / f".{name}.part"
         with open(part, "w", encoding="utf-8", newline="\n", opener=_private) as file:
             file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(part, self.folder / name)
 
     def _read(self, name: str) -> PersonsGame | None:
@@ -176,10 +202,32 @@ class Games:
     def _remember(self, game: PersonsGame) -> None:
         self._games[game.id] = game
         self._games.move_to_end(game.id)
-        idle = (name for name, other in self._games.items() if not other.waiting)
-        while len(self._games) > self.in_memory and (name := next(idle, None)) is not None:
+        too_many = len(self._games) - self.in_memory
+        idle = [name for name, other in self._games.items() if _is_idle(other) and other is not game]
+        for name in idle[: max(too_many, 0)]:
             del self._games[name]
-            idle = (name for name, other in self._games.items() if not other.waiting)
+
+
+def _is_idle(game: PersonsGame) -> bool:
+    """Whether all of the game is on disk and nothing goes on in it."""
+    return game.kept and not game.thinking and not game.waiting
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that keeps other servers from the folder while it is open; OSError if one has it."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise BlockingIOError(11, "another server uses it; give this one another folder") from None
+    except OSError:
+        pass  # a file system without locks
+    return descriptor
 
 
 def _private(path: str, flags: int) -> int:

@@ -10,7 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from gardienii_env.agents import Agent
@@ -27,10 +27,10 @@ __all__ = ["ConflictError", "Host", "fits_game"]
 
 T = TypeVar("T")
 
-SAFE = ("random", "greedy", "planner", "ismcts", "network")
+SAFE = ("random", "greedy", "planner", "ismcts", "best", "network")
 """Kinds of agents that several threads may ask at once."""
 
-MAX_THINKING = 16
+MAX_THINKING, MAX_ADVISING = 16, 4
 MAX_WAITING = 8
 
 
@@ -53,7 +53,8 @@ class Host:
         self.games, self.agents, self.rulesets = games, agents, rulesets
         self._locks = {name: _lock(name) for name in agents}
         self._thinking: dict[str, asyncio.Task[None]] = {}
-        self._room = asyncio.Semaphore(MAX_THINKING)
+        self._advised: set[str] = set()
+        self._room, self._advice = asyncio.Semaphore(MAX_THINKING), asyncio.Semaphore(MAX_ADVISING)
 
     # -- what can be played ------------------------------------------------------------------------
 
@@ -108,10 +109,18 @@ class Host:
 
     def go_on(self, game: PersonsGame) -> None:
         """Let agents decide until the person is to decide, unless they do already or one has failed."""
+        if not game.kept:
+            self._keep(game)
         if self._agents_turn(game) and game.error is None and game.id not in self._thinking:
+            game.thinking = True
             task = asyncio.get_running_loop().create_task(self._play(game))
             self._thinking[game.id] = task
-            task.add_done_callback(lambda done: self._thinking.pop(game.id, None))
+            task.add_done_callback(lambda done: self._stopped(game))
+
+    def _stopped(self, game: PersonsGame) -> None:
+        """No agent is to decide any more."""
+        self._thinking.pop(game.id, None)
+        game.thinking = False
 
     def try_again(self, game: PersonsGame) -> None:
         """Let the agent that failed decide once more."""
@@ -124,7 +133,7 @@ class Host:
         self._check_decision(game, number)
         adviser.check(game.game.ruleset, game.game.num_players)
         position, seed = game.game.clone(), game.seed()
-        return await self._think(agent, lambda: judge_position(adviser, position, seed))
+        return await self._advise(game, agent, lambda: judge_position(adviser, position, seed))
 
     async def replay(self, game: PersonsGame, judge: str | None) -> dict[str, Any]:
         """The replay of a game that is over, with an agent's verdicts if asked; ConflictError before."""
@@ -132,7 +141,7 @@ class Host:
             raise ConflictError("The game is still on; there is a replay once it is over.")
         judges = [] if judge is None else [self._agent(judge)]
         record = game.game.to_record()
-        data = await self._think(judge, lambda: replay_data(record, judges, game.names))
+        data = await self._advise(game, judge, lambda: replay_data(record, judges, game.names))
         return {**data, "you": game.seat}
 
     def _check_decision(self, game: PersonsGame, number: int) -> None:
@@ -164,11 +173,24 @@ class Host:
             if game.error is not None:
                 return
 
-    async def _think(self, agent: str | None, work: Callable[[], T]) -> T:
-        """Do something in a thread that does not keep the program from ending."""
-        lock: AbstractContextManager[Any] = nullcontext() if agent is None else self._locks[agent]
-        async with self._room:
-            return await _in_thread(work, lock)
+    async def _think(self, agent: str | None, work: Callable[[], T], advice: bool = False) -> T:
+        """Do something in a thread that does not keep the program from ending.
+
+        Advice has room of its own, so that no move has to wait for it.
+        """
+        lock = nullcontext() if agent is None else self._locks[agent]
+        async with lock, self._advice if advice else self._room:
+            return await _in_thread(work)
+
+    async def _advise(self, game: PersonsGame, agent: str | None, work: Callable[[], T]) -> T:
+        """The same for a hint or a replay, one at a time for each game; ConflictError for another."""
+        if game.id in self._advised:
+            raise ConflictError("What was asked for before is still being worked out.")
+        self._advised.add(game.id)
+        try:
+            return await self._think(agent, work, advice=True)
+        finally:
+            self._advised.discard(game.id)
 
     # -- telling -----------------------------------------------------------------------------------
 
@@ -208,6 +230,12 @@ class Host:
 
     def _changed(self, game: PersonsGame) -> None:
         """Keep the game, and wake who waits for news of it."""
+        self._keep(game)
+        for event in game.waiting:
+            event.set()
+
+    def _keep(self, game: PersonsGame) -> None:
+        """Write the game to its file; if that cannot be, it is tried again at the next request."""
         try:
             self.games.keep(game)
             game.kept = True
@@ -215,8 +243,6 @@ class Host:
             if game.kept:
                 print(f"game {game.id} could not be kept: {error}.", file=sys.stderr)
             game.kept = False
-        for event in game.waiting:
-            event.set()
 
 
 def fits_game(agent: Agent, ruleset: Ruleset, players: int) -> bool:
@@ -242,11 +268,11 @@ def _moves(game: PersonsGame, after: int, scenes: bool) -> list[dict[str, Any]]:
     return told
 
 
-def _lock(name: str) -> AbstractContextManager[Any]:
-    return nullcontext() if name.partition(":")[0] in SAFE else threading.Lock()
+def _lock(name: str) -> AbstractAsyncContextManager[Any]:
+    return nullcontext() if name.partition(":")[0] in SAFE else asyncio.Lock()
 
 
-async def _in_thread(work: Callable[[], T], lock: AbstractContextManager[Any]) -> T:
+async def _in_thread(work: Callable[[], T]) -> T:
     """What `work` gives or raises, done in a thread of its own, which ends with the program."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -261,8 +287,7 @@ async def _in_thread(work: Callable[[], T], lock: AbstractContextManager[Any]) -
     def run() -> None:
         result, failed = None, None
         try:
-            with lock:
-                result = work()
+            result = work()
         except Exception as error:
             failed = error
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -81,7 +81,10 @@ def serve(host: Host, listener: socket.socket, names: Sequence[str]) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=1,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        host.games.close()
 
 
 def warm_up(host: Host) -> None:

@@ -203,7 +203,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": f"The game could not be kept: {error}."}, 507)
+    reason = error.strerror if isinstance(error, OSError) else None
+    return JSONResponse({"error": f"The game could not be kept: {reason or 'no reason given'}."}, 507)
 
 
 class _SameOrigin:
@@ -215,9 +216,9 @@ class _SameOrigin:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             headers = Headers(scope=scope)
-            own = f"{scope['scheme']}://{headers.get('host', '')}"
+            own = [f"{scheme}://{headers.get('host', '')}" for scheme in ("http", "https")]
             site = headers.get("sec-fetch-site", "none")
-            foreign = headers.get("origin", own) != own
+            foreign = headers.get("origin", own[0]) not in own  # https: from a proxy before this server
             if foreign or (scope["path"].startswith("/api/") and site not in ("same-origin", "none")):
                 answer = JSONResponse({"error": "Pages of other sites may not ask this server."}, 403)
                 await answer(scope, receive, send)

@@ -354,3 +354,28 @@ def test_gymnasium_records_videos_of_vectors(videos: Videos, tmp_path: Path) -> 
         infos = envs.step(infos["action_mask"].argmax(axis=1))[-1]
     envs.close()
     check_video(videos, 21, (2 * SIZE[1], 2 * SIZE[0], 3))
+
+
+@no_display
+def test_pictures_go_on_after_other_code_has_quit_pygame() -> None:
+    for mode in ("rgb_array", "human"):
+        plain, env = (single(render_mode=mode, render_size=SIZE) for _ in range(2))
+        actions, rng = [], random.Random(3)
+        for each in (plain, env):
+            each.reset(seed=1)
+            each.render()
+        for step in range(12):
+            if step % 4 == 1:
+                pygame.quit()
+            if step == 9:
+                pygame.display.init()
+                pygame.font.init()
+            actions.append(choose(env.action_masks(), rng))
+            env.step(actions[-1])
+            frame = env.render()
+        for action in actions:
+            plain.step(action)
+        if mode == "rgb_array":
+            check_same(frame, plain.render())
+        env.close()
+        plain.close()

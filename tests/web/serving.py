@@ -22,7 +22,7 @@ from gardienii_env.web.host import Host
 from gardienii_env.web.run import host_names, listen
 from gardienii_env.web.server import make_app
 
-PATIENCE = 30.0
+PATIENCE = 180.0  # what a request needs may have to be compiled first
 
 
 class Answer(NamedTuple):
@@ -148,3 +148,4 @@ def serving(agents: Mapping[str, Agent], folder: Path, **options: Any) -> Iterat
         finally:
             server.should_exit = True
             thread.join(PATIENCE)
+            host.games.close()

@@ -264,7 +264,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing(serve: Serve, tmp_path: Pa
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Origin": f"http://127.0.0.1:{served.port + 1}"}, 403),
-        ({"Origin": f"https://127.0.0.1:{served.port}"}, 403),
+        ({"Origin": f"https://127.0.0.1:{served.port + 1}"}, 403),
+        ({"Origin": f"ftp://127.0.0.1:{served.port}"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
     ):
@@ -273,8 +274,10 @@ def test_what_is_wrong_is_refused_and_changes_nothing(serve: Serve, tmp_path: Pa
 
     assert player.ask().body == before
     assert {file: file.read_bytes() for file in (tmp_path / "games").iterdir()} == files
-    own = {"Origin": f"http://localhost:{served.port}", "Host": f"localhost:{served.port}"}
-    assert player.ask("/actions", good, headers=own).status == 200
+    own = {"Origin": f"https://localhost:{served.port}", "Host": f"localhost:{served.port}"}
+    assert player.ask("/actions", good, headers=own).status == 200  # from a proxy that speaks HTTPS
+    own["Origin"] = f"http://localhost:{served.port}"
+    assert player.ask("/actions", good, headers=own).status == 409  # nothing but too late
 
 
 @pytest.mark.parametrize(
@@ -321,6 +324,61 @@ def test_no_more_games_than_the_folder_may_hold(tmp_path: Path) -> None:
     assert statuses == [201] * 3 + [429] * 2
     with serving(agents, tmp_path, most=3) as served:
         assert served.ask("/api/games", asked).status == 429
+        next(tmp_path.glob("*.json")).unlink()
+        assert served.ask("/api/games", asked).status == 201
+
+
+def test_a_folder_serves_one_server_only(tmp_path: Path) -> None:
+    games = Games(tmp_path)
+    with pytest.raises(OptionError, match="another server uses it"):
+        Games(tmp_path)
+    games.close()
+    Games(tmp_path).close()
+
+
+def test_a_game_that_could_not_be_kept_is_kept_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = Games(tmp_path, in_memory=1)
+    game = games.new(Ruleset.get("gardienii"), 2, ["greedy"], 0)
+    for _ in range(3):
+        game.game.apply(game.game.legal_actions()[0])
+    game.kept = False  # as when the disk was full
+    for _ in range(3):
+        games.new(Ruleset.get("gardienii"), 2, ["greedy"], 0)
+    found = games.find(game.id, game.key)
+    assert found is game
+    games.close()
+    again = Games(tmp_path).find(game.id, game.key)
+    assert again is not None
+    assert len(again.game.moves) == 3
+
+
+def test_advice_is_worked_out_once_at_a_time_and_holds_up_no_move(tmp_path: Path) -> None:
+    asked, go = threading.Event(), threading.Event()
+
+    class Slow(Agent):
+        def act(self, batch: Any, games: Any, streams: Any) -> Any:
+            asked.set()
+            assert go.wait(30)
+            return batch.masks[games].argmax(axis=1)
+
+    with serving({"greedy": make_agent("greedy"), "slow": Slow()}, tmp_path) as served:
+        players = [served.new() for _ in range(12)]
+        numbers = [player.to_decide()["number"] for player in players]
+        with ThreadPoolExecutor(12) as pool:
+            hints = [
+                pool.submit(player.ask, "/hint", {"agent": "slow", "number": number})
+                for player, number in zip(players, numbers, strict=True)
+            ]
+            assert asked.wait(30)
+            answer = players[0].ask("/hint", {"agent": "greedy", "number": numbers[0]})
+            while answer.status == 200:  # the other came later
+                answer = players[0].ask("/hint", {"agent": "greedy", "number": numbers[0]})
+            assert answer.status == 409
+            assert play(served.new(), random.Random(1), 5)["number"] >= 5
+            go.set()
+            assert [hint.result().status for hint in hints] == [200] * 12
 
 
 def test_files_that_were_spoilt_are_no_games(tmp_path: Path) -> None:
