@@ -88,7 +88,6 @@ def test_a_move_in_words() -> None:
 WARM = """
 import random, sys, tempfile
 from numba.core.dispatcher import Dispatcher
-import gc
 from gardienii_env import Game, Ruleset
 from gardienii_env.agents import make_agent
 from gardienii_env.web.games import Games
@@ -96,7 +95,8 @@ from gardienii_env.web.host import Host
 from gardienii_env.web.run import warm_up
 
 def compiled():
-    found = [o for o in gc.get_objects() if isinstance(o, Dispatcher)]
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("gardienii_env")]
+    found = [o for m in modules for o in vars(m).values() if isinstance(o, Dispatcher)]
     return {(o.py_func.__module__, o.py_func.__qualname__, str(s)) for o in found for s in o.signatures}
 
 names = ["greedy", "planner", "ismcts:20"]
