@@ -21,7 +21,8 @@ from gardienii_env.render.scene import scene
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
 from gardienii_env.web.games import Games, PersonsGame
 from gardienii_env.web.judge import Verdict, choose, judge_position
-from gardienii_env.web.replay import move_data, replay_data
+from gardienii_env.web.replay import replay_data, rule_numbers
+from gardienii_env.web.story import do_move
 
 __all__ = ["ConflictError", "Host", "fits_game"]
 
@@ -55,6 +56,17 @@ class Host:
         self._thinking: dict[str, asyncio.Task[None]] = {}
         self._advised: set[str] = set()
         self._room, self._advice = asyncio.Semaphore(MAX_THINKING), asyncio.Semaphore(MAX_ADVISING)
+        self._waiting: set[asyncio.Future[Any]] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """Let nobody wait any more: requests for news are answered, those for thoughts refused."""
+        self._closed = True
+        for task in self._thinking.values():
+            task.cancel()
+        for waiting in list(self._waiting):
+            if not waiting.done():
+                waiting.set_exception(ConflictError("The server is ending."))
 
     # -- what can be played ------------------------------------------------------------------------
 
@@ -180,7 +192,14 @@ class Host:
         """
         lock = nullcontext() if agent is None else self._locks[agent]
         async with lock, self._advice if advice else self._room:
-            return await _in_thread(work)
+            if self._closed:
+                raise ConflictError("The server is ending.")
+            thought = _in_thread(work)
+            self._waiting.add(thought)
+            try:
+                return await thought
+            finally:
+                self._waiting.discard(thought)
 
     async def _advise(self, game: PersonsGame, agent: str | None, work: Callable[[], T]) -> T:
         """The same for a hint or a replay, one at a time for each game; ConflictError for another."""
@@ -199,22 +218,26 @@ class Host:
 
         It waits for up to so many seconds if there is nothing new. See `state` for what it tells.
         """
-        if after == len(game.game.moves) and game.error is None and len(game.waiting) < MAX_WAITING:
-            event = asyncio.Event()
-            game.waiting.add(event)
+        nothing_new = after == len(game.game.moves) and game.error is None
+        if nothing_new and len(game.waiting) < MAX_WAITING and not self._closed:
+            news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            game.waiting.add(news)
+            self._waiting.add(news)
             try:
-                with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(event.wait(), wait)
+                with suppress(asyncio.TimeoutError, ConflictError):
+                    await asyncio.wait_for(news, wait)
             finally:
-                game.waiting.discard(event)
+                game.waiting.discard(news)
+                self._waiting.discard(news)
         return self.state(game, after, scenes)
 
     def state(self, game: PersonsGame, after: int, scenes: bool = True) -> dict[str, Any]:
         """What the person may know of the game, as plain data.
 
         - `number`: of moves so far; `seat`: the person's; `names`: who plays, None for the person.
-        - `scene`: as the person sees it; `moves`: those from `after` on (see `replay.move_data`), with
-          `scenes` each with the `scene` after it.
+        - `scene`: as the person sees it; `points`: the person's own, if the game ended now; `moves`:
+          those from `after` on (see `story.do_move`), with `scenes` each with both after it.
+        - `rules`: see `replay.rule_numbers`.
         - `error`: why an agent could not go on; `kept`: whether the game could be written to disk.
         """
         return {
@@ -223,6 +246,8 @@ class Host:
             "names": game.names,
             "moves": _moves(game, after, scenes),
             "scene": scene(game.game, game.seat),
+            "points": game.game.scores()[game.seat],
+            "rules": rule_numbers(game.game),
             "final": final(game.game) if game.game.is_over else None,
             "error": game.error,
             "kept": game.kept,
@@ -231,8 +256,9 @@ class Host:
     def _changed(self, game: PersonsGame) -> None:
         """Keep the game, and wake who waits for news of it."""
         self._keep(game)
-        for event in game.waiting:
-            event.set()
+        for news in game.waiting:
+            if not news.done():
+                news.set_result(None)
 
     def _keep(self, game: PersonsGame) -> None:
         """Write the game to its file; if that cannot be, it is tried again at the next request."""
@@ -261,10 +287,12 @@ def _moves(game: PersonsGame, after: int, scenes: bool) -> list[dict[str, Any]]:
     again = Game.from_deal(game.game.deal(), game.game.num_players, game.game.ruleset)
     told = []
     for k, (_, action) in enumerate(game.game.moves):
-        move = move_data(again, action) if k >= after else {}
-        again.apply(action)
-        if k >= after:
-            told.append({**move, "scene": scene(again, game.seat)} if scenes else move)
+        if k < after:
+            again.apply(action)
+            continue
+        move = do_move(again, action)
+        more = {"scene": scene(again, game.seat), "points": again.scores()[game.seat]} if scenes else {}
+        told.append({**move, **more})
     return told
 
 
@@ -272,7 +300,7 @@ def _lock(name: str) -> AbstractAsyncContextManager[Any]:
     return nullcontext() if name.partition(":")[0] in SAFE else asyncio.Lock()
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     """What `work` gives or raises, done in a thread of its own, which ends with the program."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -294,4 +322,4 @@ async def _in_thread(work: Callable[[], T]) -> T:
             loop.call_soon_threadsafe(settle, result, failed)
 
     threading.Thread(target=run, name="thinking", daemon=True).start()
-    return await done
+    return done

@@ -11,13 +11,12 @@ from gardienii_env.errors import OptionError
 from gardienii_env.game import Game
 from gardienii_env.record import replay
 from gardienii_env.render.scene import scene
-from gardienii_env.rules.actions import ACTIONS, action_id
-from gardienii_env.rules.cards import CARDS, SIDES
 from gardienii_env.web.changes import difference
 from gardienii_env.web.judge import Verdict, judge_game
 from gardienii_env.web.pages import single_page
+from gardienii_env.web.story import do_move
 
-__all__ = ["move_data", "replay_data", "replay_page"]
+__all__ = ["replay_data", "replay_page", "rule_numbers"]
 
 DIGITS = 4
 
@@ -52,7 +51,7 @@ def replay_data(
     - `names`: of the players, None where there is none; `seed`: of the record, as text, or None.
     - `first`: the scene before the first move; `changes`: what each move changes (see `changes.py`). The
       hands of all seats are open; decks and pearls left are not.
-    - `moves`: see `move_data`; `scores`: of each seat, before the first and after each move, as if the
+    - `rules`: see `rule_numbers`; `moves`: see `do_move`; `scores`: of each seat, before the first and after each move, as if the
       game ended there.
     - `judges`: `name`, and `verdicts`, one for each move, as [choice, value, options], each option as
       [action, share, visits, value]; see `judge.Verdict`.
@@ -64,13 +63,13 @@ def replay_data(
     scenes: list[Any] = [scene(game, open_hands=True)]
     scores, moves = [game.scores()], []
     for move in record["moves"]:
-        moves.append(move_data(game, move["action"]))
-        game.apply(move["action"])
+        moves.append(do_move(game, move["action"]))
         scenes.append(scene(game, open_hands=True))
         scores.append(game.scores())
     return {
         "names": [None] * game.num_players if names is None else list(names),
         "seed": None if game.seed is None else str(game.seed),  # JavaScript would round it
+        "rules": rule_numbers(game),
         "first": scenes[0],
         "changes": [difference(old, new) for old, new in pairwise(scenes)],
         "moves": moves,
@@ -82,15 +81,14 @@ def replay_data(
     }
 
 
-def move_data(game: Game, action: str | int) -> dict[str, Any]:
-    """A move before it is made: `seat`, `step`, `action`, and the `card` that is moved, if any."""
-    action = ACTIONS[action_id(action)]
-    kind, _, what = action.partition(":")
-    card = what if kind in ("modify", "play") else None
-    if kind == "take":
-        side, place = SIDES.index(what[0]), int(what[1])
-        card = CARDS[game.state["supply"][side, place]]
-    return {"seat": game.player, "step": game.step, "action": action, "card": card}
+def rule_numbers(game: Game) -> dict[str, int]:
+    """Numbers of the ruleset that the pages tell."""
+    rules = game.ruleset
+    return {
+        "take_limit": rules.take_limit,
+        "egg_points": rules.egg_points,
+        "egg_majority_points": rules.egg_majority_points,
+    }
 
 
 def _packed(verdict: Verdict) -> list[Any]:

@@ -12,12 +12,16 @@ from pathlib import Path
 
 from gardienii_env.errors import AgentError, MissingExtraError, OptionError
 from gardienii_env.game import Game
+from gardienii_env.render.scene import scene
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS
 from gardienii_env.web.host import Host, fits_game
 from gardienii_env.web.judge import choose, judge_position
+from gardienii_env.web.replay import replay_data
+from gardienii_env.web.story import do_move
 
 __all__ = ["default_folder", "host_names", "is_loopback", "listen", "serve", "warm_up"]
 
+WARM_DECISIONS = 12
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 FOLDER = "gardienii-games"
 
@@ -81,17 +85,27 @@ def serve(host: Host, listener: socket.socket, names: Sequence[str]) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=1,
     )
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            host.close()  # pages wait for news: their requests would be broken off
+            await super().shutdown(sockets)
+
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        Server(config).run(sockets=[listener])
     finally:
         host.games.close()
 
 
 def warm_up(host: Host) -> None:
-    """Let every agent decide once, so that what it needs is ready: up to a minute the first time.
+    """Let every agent decide, and play a game in every way: all that is compiled is compiled here.
 
-    AgentError if an agent fits none of the games that are offered, or fails.
+    It takes one to two minutes the first time, and a second or two later. AgentError if an agent fits
+    none of the games that are offered, or fails.
     """
+    for ruleset in host.rulesets.values():
+        for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
+            _play_through(Game.new(players, ruleset, seed=0))
     for name, agent in host.agents.items():
         fits = [
             (ruleset, players)
@@ -105,3 +119,15 @@ def warm_up(host: Host) -> None:
         game = Game.new(fits[0][1], fits[0][0], seed=0)
         choose(agent, game, 0)
         judge_position(agent, game, 0)
+
+
+def _play_through(game: Game) -> None:
+    """Do with a game all that the server does with one."""
+    for decision in range(WARM_DECISIONS):
+        if game.player is None:
+            break
+        scene(game, game.player)
+        do_move(game.clone(), game.legal_actions()[-1 - decision % 2])
+        do_move(game, game.legal_actions()[-1 - decision % 2])
+    replay_data(game.to_record())
+    game.winners(), game.payoffs(), game.points()

@@ -195,6 +195,8 @@ def _number(text: str) -> int:
 
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
+        if error.status_code == 404 and not request.url.path.startswith(("/api/", "/page/")):
+            return HTMLResponse(served_page("play.js", None, {"missing": True}), 404)
         return JSONResponse({"error": str(error.detail)}, error.status_code, headers=error.headers)
     status = (
         409 if isinstance(error, ConflictError) else 429 if isinstance(error, TooManyGamesError) else 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,7 @@ def begin(page: Page, served: Served, *opponents: str) -> None:
     click(page, "form button[type=submit]")
     until(page, f"document.querySelector({ASKED!r})")
     choose(page, "Others", "none")
+    click(page, ".actions summary")  # from now on the list of actions is open
 
 
 def decide(page: Page, rng: random.Random) -> bool:
@@ -117,7 +119,7 @@ def test_a_whole_game_by_clicks_and_its_replay(
     ((_, record),) = read_file(file)
     game = verify(record)
     rows = page.value(
-        "[...document.querySelectorAll('.end tbody td:nth-child(2)')].map((e) => e.textContent)"
+        "[...document.querySelectorAll('.end tbody tr:first-child td')].map((e) => e.textContent)"
     )
     assert rows == [str(score) for score in game.scores()]
 
@@ -212,6 +214,8 @@ def test_pages_fit_in_every_language(
         if ready == ".chart":
             key(page, "End")
         assert page.value("document.documentElement.scrollWidth") <= width
+        assert page.value("[...document.querySelectorAll('.result')].every("
+                          "(e) => e.scrollWidth <= e.parentElement.clientWidth)")  # fmt: skip
         assert page.value("document.documentElement.lang") == language
         assert str(catalogue(language)[title]) in page.value("document.title")
         assert "undefined" not in page.value("document.body.innerText")
@@ -291,6 +295,58 @@ def test_a_seat_sees_no_other_hand(page: Page, tmp_path: Path) -> None:
     assert page.value("document.querySelectorAll('.seat .open').length") == 1
     assert page.value("document.querySelectorAll('.points').length") == 0
     assert page.value("document.querySelectorAll('.chart polyline').length") == 1
+
+
+def test_the_address_remembers_move_and_agent(page: Page, tmp_path: Path) -> None:
+    open_replay(page, tmp_path)
+    choose(page, "Agent", "1")
+    for _ in range(7):
+        key(page, "ArrowRight")
+    until(page, "location.hash.includes('move=7')")
+    page.call("Page.reload")
+    until(page, "document.querySelector('.chart') && performance.now() > 0")
+    assert place(page) == 7
+    assert "ismcts:20" in page.value("location.hash").replace("%3A", ":")
+    assert page.value("document.querySelector('.verdict select').value") == "1"
+
+
+def test_what_an_agent_would_do_is_ranked_by_what_it_costs(page: Page, tmp_path: Path) -> None:
+    record = open_replay(page, tmp_path)
+    choose(page, "Agent", "1")
+    choose(page, "Show", "1")
+    own = sum(move["player"] == 1 for move in record["moves"])
+    assert f" of {own}" in page.value("document.querySelector('.verdict').innerText")
+    lines = page.value("[...document.querySelectorAll('.worst li')].map((e) => e.textContent)")
+    costs = [float(re.findall(r"−([0-9.]+)\)$", line)[0]) for line in lines]
+    assert len(costs) > 3
+    assert costs == sorted(costs, reverse=True)
+    assert re.search(r"^Turn \d+: Seat 1 .*; ismcts:20 would: ", lines[0])
+    click(page, ".worst button")
+    assert lines[0].split(": ", 1)[1].split(" (−")[0] in page.value(
+        "document.querySelector('.verdict .differs').textContent"
+    )
+    assert "from −1 (lost) to 1 (won)" in page.value("document.body.innerText")
+
+
+def test_the_story_tells_sets_and_turns(page: Page, serve: Serve) -> None:
+    served = serve("greedy")
+    begin(page, served, "greedy")
+    assert "(0 of 3 taken)" in page.value("document.querySelector('.status').textContent")
+    rng = random.Random(3)
+    while not page.value("Boolean(document.querySelector('.log').innerText.match(/gets?: /))"):
+        assert decide(page, rng)
+    told = page.value("document.querySelector('.log').innerText")
+    assert re.search(r"plays? \S+.* \(\d \S+ dragons?\)", told)
+    assert "Turn 1\n" in told
+    assert "You take " in told
+    assert re.search(r"your points so far: \d+", page.value("document.querySelector('.own').innerText"))
+
+
+def test_an_address_that_leads_nowhere_has_a_plain_page(page: Page, serve: Serve) -> None:
+    visit(page, serve().url + "nothing?language=hu")
+    until(page, "document.querySelector('p.error')")
+    assert "Ezen a címen nincs oldal" in page.value("document.body.innerText")
+    page.events[:] = [e for e in page.events if "404" not in str(e)]
 
 
 def test_a_click_on_the_points_goes_there(page: Page, tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ function select(label, options, value, change) {
 const page = { language: pickLanguage() };
 
 function pickLanguage() {
-  const wishes = [new URLSearchParams(location.search).get("language"), stored("language"), DATA.language,
+  const wishes = [new URLSearchParams(location.search).get("language"), DATA.language, stored("language"),
     ...navigator.languages.map((tag) => tag.slice(0, 2))];
-  return wishes.find((code) => code in DATA.languages) ?? "en";
+  return wishes.find((code) => code !== null && Object.hasOwn(DATA.languages, code)) ?? "en";
 }
 
 function setLanguage(code) {
@@ -83,14 +83,20 @@ function cardWords(card) {
 
 const COLOURS_OF_PAGES = { w: "white", r: "red", b: "blue", g: "green" };
 
-// What an action does, as it is `told` of a player or as an `offer`; `card` is the one that a `take` takes.
+// What an action does, as it is `told` of a player or of `you`, or as an `offer`; `card` is the one that a `take` takes.
 function actionWords(form, action, step, card) {
   const [kind, what] = action.split(":");
-  if (kind === "take") return card ? say(`${form}.take`, { card }) : say(`${form}.slot`, { slot: what });
-  if (kind === "pass") return say(`${form}.pass_${step}`);
-  if (kind === "modify") return say(`${form}.modify_${/\d/.test(what[1]) ? "L" : "R"}`, { card: what });
-  if (kind === "play") return say(`${form}.play`, { card: what });
-  return say(`${form}.column_${what}`);
+  const words = (name, values) => say(form === "you" ? `you.${name}` : `${form}.${name}`, values);
+  if (kind === "take") return card ? words("take", { card }) : words("slot", { slot: what });
+  if (kind === "pass") return words(`pass_${step}`);
+  if (kind === "modify") return words(`modify_${/\d/.test(what[1]) ? "L" : "R"}`, { card: what });
+  if (kind === "play") return words("play", { card: what });
+  return words(`column_${what}`);
+}
+
+// An action as the rest of a sentence: "take W3".
+function inSentence(words) {
+  return /^.\p{Ll}/u.test(words) && !/^\p{Lu}\p{Ll}\p{Lu}/u.test(words) && page.language !== "de" ? words[0].toLowerCase() + words.slice(1) : words;
 }
 
 function seatName(seat, names, you) {
@@ -99,8 +105,30 @@ function seatName(seat, names, you) {
   return names[seat] ? `${names[seat]} (${place})` : place;
 }
 
+function joined(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${say("word.and")} ${words.at(-1)}`;
+}
+
+const GAINS = { pearls: "count.pearl", crystals: "count.crystal", golden_eggs: "count.golden_egg", dark_dragons: "count.dark_dragon" };
+
+// A move (see story.py): who did what, the whole set if one was completed, and what it earned.
 function moveWords(move, names, you) {
-  return `${seatName(move.seat, names, you)}: ${actionWords("told", move.action, move.step, move.card)}`;
+  const form = move.seat === you ? "you" : "told", done = move.set;
+  const words = (name, values) => say(form === "you" ? `you.${name}` : `told.${name}`, values);
+  const told = [];
+  if (!done || move.step === "column") told.push(actionWords(form, move.action, move.step, move.card));
+  if (done) {
+    told.push(words("set", { cards: joined(done.cards), dragons: say(`count.${COLOURS[done.colour]}_dragon`, { number: done.number }) }));
+    const gains = Object.entries(done.gains).map(([name, number]) => (name in GAINS ? say(GAINS[name], { number }) : say(`gain.${name}`, { points: number })));
+    if (gains.length) told.push(words("gets", { what: gains.join(", ") }));
+  }
+  return `${seatName(move.seat, names, you)} ${told.join("; ")}`;
+}
+
+// An action as it is offered in a scene; a card beyond the limit costs a crystal.
+function offerWords(scene, action, rules) {
+  const offer = actionWords("offer", action, scene.step, cardOf(scene, action));
+  return rules && action.startsWith("take") && scene.taken >= rules.take_limit ? say("web.costs", { offer }) : offer;
 }
 
 function cardOf(scene, action) {
@@ -138,16 +166,26 @@ function sign(colour) {
 // A kind of thing and how many there are of it.
 function token(kind, number, title) {
   const [key, shape] = TOKENS[kind];
-  const words = title ?? say(key);
-  return el("span", { class: `token ${kind}${number === 0 ? " none" : ""}`, title: `${words}: ${number}` },
+  const words = title ?? `${say(key)}: ${number}`;
+  return el("span", { class: `token ${kind}${number === 0 ? " none" : ""}`, title: words },
     svg("svg", { class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true" }, shape()),
-    el("span", { class: "unseen" }, `${words}: `), String(number));
+    el("span", { class: "unseen" }, words), el("span", { "aria-hidden": "true" }, String(number)));
+}
+
+// Values of amulet pieces, each with how many there are of it.
+function valuesElement(pieces, label) {
+  const words = `${label}: ${pieces.map(({ points, count }) => `${say("count.point", { number: points })} × ${count}`).join(", ") || "–"}`;
+  return el("span", { class: "token pieces", title: words },
+    svg("svg", { class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true" }, TOKENS.pieces[1]()),
+    el("span", { class: "unseen" }, words),
+    el("span", { class: "values", "aria-hidden": "true" }, pieces.length ? pieces.map(({ points, count }) =>
+      el("span", {}, el("b", {}, String(points)), count > 1 ? `×${count}` : null)) : "–"));
 }
 
 // -- cards ----------------------------------------------------------------------------------------
 
 // A card; a button where `action` is what a click on it does.
-function cardElement(card, { action = null, count = 1, label = null, act = null, small = false, fresh = false } = {}) {
+function cardElement(card, { action = null, count = 1, label = null, act = null, small = false, fresh = false, refilled = false } = {}) {
   const back = card[1];
   const pageSign = back in COLOURS_OF_PAGES
     ? el("span", { class: `chip ${back.toUpperCase()}` }, sign(back.toUpperCase()))
@@ -157,18 +195,19 @@ function cardElement(card, { action = null, count = 1, label = null, act = null,
     el("span", { class: "back" }, pageSign),
     count > 1 ? el("span", { class: "count", "aria-hidden": "true" }, `×${count}`) : null,
   ];
-  const words = `${label ?? card}: ${cardWords(card)}${count > 1 ? ` ×${count}` : ""}`;
-  const classes = `card ${card[0]}${small ? " small" : ""}${fresh ? " fresh" : ""}`;
+  const words = `${label ?? card}: ${cardWords(card)}${count > 1 ? ` ×${count}` : ""}${refilled ? ` (${say("web.new_card")})` : ""}`;
+  const classes = `card ${card[0]}${small ? " small" : ""}${fresh ? " fresh" : ""}${refilled ? " refilled" : ""}`;
   if (action === null) return el("span", { class: classes, role: "img", "aria-label": words, title: words }, inside);
   return el("button", { class: `${classes} can`, type: "button", title: words, "aria-label": words,
     "data-focus": `card ${action}`, onclick: () => act(action) }, inside);
 }
 
-function handElement(hand, options, kind) {
+function handElement(hand, options, kind, seat) {
   const cards = Object.entries(hand).map(([card, count]) => {
     const action = [`modify:${card}`, `play:${card}`].find((name) => options.legal.includes(name)) ?? null;
     const label = action && actionWords("offer", action);
-    return cardElement(card, { action, count, label, act: options.act, small: kind === "small" });
+    const fresh = options.last?.card === card && options.last.action.startsWith("take") && options.last.seat === seat;
+    return cardElement(card, { action, count, label, act: options.act, small: kind === "small", fresh });
   });
   return el("div", { class: `cards ${kind}` }, cards.length ? cards : el("span", { class: "muted" }, "–"));
 }
@@ -181,8 +220,8 @@ function slotElement(scene, place, options) {
     return el("span", { class: "card empty", role: "img", "aria-label": `${place.slot}: ${say("web.empty")}` });
   }
   const action = options.legal.includes(name) ? name : null;
-  const label = action ? actionWords("offer", name, "take", place.card) : `${place.slot} ${place.card}`;
-  return cardElement(place.card, { action, label, act: options.act, fresh: options.last?.action === name });
+  const label = action ? offerWords(scene, name, options.rules) : `${place.slot} ${place.card}`;
+  return cardElement(place.card, { action, label, act: options.act, fresh: false, refilled: options.last?.action === name });
 }
 
 function deckElement(scene, k, options) {
@@ -220,6 +259,7 @@ function tableElement(scene, options) {
   const spell = number !== null && colour !== null
     ? say("web.spell", { dragons: say(`count.${COLOURS[colour]}_dragon`, { number }) }) : say("spell.incomplete");
   return el("section", { class: "table", "aria-label": say("web.table") },
+    el("h3", { class: "caption" }, say("label.supply")),
     el("div", { class: "market" },
       el("div", { class: "cards", role: "group", "aria-label": `${say("label.supply")} L` }, slots("L")),
       el("div", { class: "book", role: "group", "aria-label": say("label.spell") },
@@ -237,13 +277,10 @@ function bankElement(scene) {
   return el("div", { class: "bank", role: "group", "aria-label": say("label.bank") },
     el("b", {}, say("label.bank")),
     ["crystals", "golden_eggs", "dark_dragons", "pearls"].map((kind) => token(kind, bank[kind])),
-    bank.crests.length ? token("crest", bank.crests.join(" "), say("label.crests")) : null,
-    token("pieces", valuesText(bank.pieces), say("label.pieces_left")),
-    token("amulets", `${amulets.made} / ${amulets.needed}`, say("label.amulets")));
-}
-
-function valuesText(pieces) {
-  return pieces.map(({ points, count }) => (count > 1 ? `${points}×${count}` : points)).join("  ") || "–";
+    bank.crests.length ? token("crest", bank.crests.join(" "), `${say("label.crests")}: ${bank.crests.join(", ")}`) : null,
+    valuesElement(bank.pieces, say("label.pieces_left")),
+    el("span", { class: "ends" }, el("b", {}, say("web.to_end")), " ",
+      token("amulets", `${amulets.made} / ${amulets.needed}`, `${say("web.to_end")}: ${amulets.made} / ${amulets.needed}`)));
 }
 
 // A player: tableau, tokens, and the hand where it may be seen.
@@ -253,7 +290,7 @@ function seatElement(scene, seat, options) {
   const played = options.last?.seat === seat && /^(play|column)/.test(options.last.action);
   const state = deciding ? say("web.decides") : active ? say("web.active") : null;
   const own = player.own;
-  const known = own ? `${say("source.pieces")}: ${valuesText(own.pieces)} · ${say("source.pearls")}: ${own.pearl_points}` : null;
+  const known = own ? [valuesElement(own.pieces, say("source.pieces")), token("pearls", own.pearl_points, `${say("source.pearls")}: ${say("count.point", { number: own.pearl_points })}`)] : null;
   const inPanel = own && !(options.you === seat);
   return el("section", { class: `seat${deciding ? " deciding" : ""}${active ? " active" : ""}`, "aria-label": seatName(seat, options.names, options.you) },
     el("header", {},
@@ -269,7 +306,7 @@ function seatElement(scene, seat, options) {
       token("pearls", player.pearls), token("crystals", player.crystals), token("golden_eggs", player.golden_eggs),
       player.crest ? token("crest", player.crest) : null,
       scene.dragons_score ? el("span", { class: "muted" }, say("web.card_points", { points: player.card_points })) : null),
-    inPanel ? el("div", { class: "open" }, handElement(own.hand, { legal: [] }, "small"), el("small", {}, known)) : null);
+    inPanel ? el("div", { class: "open" }, handElement(own.hand, { legal: [], last: options.last }, "small", seat), el("span", { class: "tokens" }, known)) : null);
 }
 
 function columnElement(column) {
@@ -285,9 +322,11 @@ function ownElement(scene, options) {
   const own = scene.seats[options.you].own;
   return el("section", { class: "own", "aria-label": say("label.your_hand") },
     el("header", {}, el("h3", {}, say("label.your_hand")),
-      token("pieces", valuesText(own.pieces), say("label.your_pieces")),
-      token("pearls", own.pearl_points, say("label.your_pearls"))),
-    handElement(own.hand, options, "large"), plainElement(scene, options));
+      valuesElement(own.pieces, say("label.your_pieces")),
+      token("pearls", own.pearl_points, `${say("label.your_pearls")}: ${say("count.point", { number: own.pearl_points })}`),
+      options.points == null ? null : el("span", { class: "points" }, say("web.own_points", { points: options.points }))),
+    handElement(own.hand, options, "large", options.you), plainElement(scene, options),
+    options.legal.some((action) => action.startsWith("play")) ? el("small", { class: "note" }, say("web.set_note")) : null);
 }
 
 // Buttons for the legal actions that have no card to click.
@@ -315,14 +354,42 @@ function replace(old, fresh) {
   return fresh;
 }
 
-// A table of points by source at the end of a game.
-function resultElement(end, names, you) {
-  const sources = Object.keys(end.points[0]);
-  const head = [el("th", { scope: "col" }), ...["head.points", ...sources.map((source) => `source.${source}`)].map((key) => el("th", { scope: "col" }, say(key)))];
-  const rows = end.points.map((points, seat) => el("tr", { class: end.winners.includes(seat) ? "won" : null },
-    el("th", { scope: "row" }, `${seatName(seat, names, you)}${end.winners.includes(seat) ? " ★" : ""}`),
-    el("td", {}, el("b", {}, String(end.scores[seat]))), sources.map((source) => el("td", {}, String(points[source])))));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("web.result") }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+// What the signs on the board mean, folded away.
+function signsElement() {
+  const row = (picture, words) => el("li", {}, picture, el("span", {}, words));
+  const kinds = Object.entries(TOKENS).map(([kind, [key, shape]]) => row(el("span", { class: `token ${kind}` },
+    svg("svg", { class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true" }, shape())), kind === "amulets" ? `${say(key)} (${say("web.sign_amulets")})` : say(key)));
+  const colours = Object.entries(COLOURS).map(([letter, name]) => row(el("span", { class: `chip ${letter}` }, sign(letter)), `${letter}: ${say(`front.${name}`)}`));
+  return el("details", { class: "signs" }, el("summary", {}, say("web.signs")), el("ul", {}, colours, kinds,
+    row(cardElement("W3", { small: true }), say("web.sign_card")), row(el("span", {}, "↓ ↑"), say("web.sign_arrows")),
+    row(el("span", { class: "values" }, el("span", {}, el("b", {}, "8"), "×3")), say("web.sign_values"))));
+}
+
+// The rules in short.
+function rulesElements() {
+  return ["web.how_cards", "web.how_turn", "web.how_prize", "web.how_end"].map((key) => el("p", {}, say(key)));
+}
+
+// Who won, with the points of all, the best first.
+function wonWords(end, names, you) {
+  const scores = [...end.scores].sort((a, b) => b - a).join(" : ");
+  if (end.winners.length === 1 && end.winners[0] === you) return say("web.you_win", { scores });
+  return say("web.wins", { number: end.winners.length, names: joined(end.winners.map((seat) => seatName(seat, names, you))), scores });
+}
+
+// A table of points by source at the end of a game, and what the most eggs are.
+function resultElement(scene, rules, names, you) {
+  const { end } = scene, sources = Object.keys(end.points[0]);
+  const head = end.scores.map((_, seat) => el("th", { scope: "col", class: end.winners.includes(seat) ? "won" : null },
+    `${seatName(seat, names, you)}${end.winners.includes(seat) ? " ★" : ""}`));
+  const row = (key, cells, name) => el("tr", { class: name }, el("th", { scope: "row" }, say(key)), cells.map((cell) => el("td", {}, String(cell))));
+  const eggs = end.points.flatMap((points, seat) => {
+    const number = scene.seats[seat].golden_eggs, each = rules.egg_points, more = points.eggs - number * each;
+    return more === 0 ? [] : [el("p", { class: "muted" }, say("web.egg_note", { name: seatName(seat, names, you), number, each, more, total: points.eggs }))];
+  });
+  return el("div", {}, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("web.result") },
+    el("table", { class: "result" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }), head)),
+      el("tbody", {}, row("head.points", end.scores, "won"), sources.map((source) => row(`source.${source}`, end.points.map((points) => points[source])))))), eggs);
 }
 
 // What an agent thinks of a decision: a list of [action, share, visits, value], the best first.
@@ -337,7 +404,8 @@ function optionsElement(options, scene, made) {
   const head = el("tr", {}, el("th", { scope: "col" }, say("web.action")),
     share === null ? null : el("th", { scope: "col" }, say("web.share")),
     visits === null ? null : [el("th", { scope: "col" }, say("web.visits")), el("th", { scope: "col" }, say("web.value"))]);
-  return el("div", { class: "scroll" }, el("table", { class: "options" }, el("thead", {}, head), el("tbody", {}, rows)));
+  return el("div", { class: "scroll" }, el("table", { class: "options" }, el("thead", {}, head), el("tbody", {}, rows)),
+    options.some((option) => option[3] !== null) ? el("small", {}, say("web.value_scale")) : null);
 }
 
 function barElement(share) {
@@ -358,8 +426,8 @@ class Refusal extends Error {
   }
 }
 
-async function ask(path, body) {
-  const headers = { Authorization: `Bearer ${location.hash.slice(1)}` };
+async function ask(path, body, key = keyOfGame()) {
+  const headers = { Authorization: `Bearer ${key}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer, found;
   try {
@@ -368,8 +436,18 @@ async function ask(path, body) {
   } catch {
     throw new Refusal(say("web.lost"));
   }
-  if (!answer.ok) throw new Refusal(found.error, answer.status);
+  if (!answer.ok) throw new Refusal(refusalWords(answer.status, found.error), answer.status);
   return found;
 }
 
-export { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, signed, store, stored, svg };
+function keyOfGame() {
+  return location.hash.slice(1).split("&")[0];
+}
+
+// Why the server refused; what it says itself, in English, only where there are no words for it.
+function refusalWords(status, error) {
+  const known = `refusal.${status}`;
+  return known in DATA.texts.en ? say(known) : `${say("refusal.other")}: ${error}`;
+}
+
+export { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, inSentence, keyOfGame, languageChoice, moveWords, offerWords, optionsElement, page, replace, resultElement, rulesElements, say, seatName, select, setLanguage, signed, signsElement, store, stored, svg, wonWords };

@@ -1,6 +1,6 @@
 // The pages on which a person begins games and plays them. The server knows the game; this shows it.
 
-import { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, store, stored } from "./board.js";
+import { DATA, Refusal, actionWords, ask, boardElement, cardOf, cardWords, el, inSentence, keyOfGame, languageChoice, moveWords, offerWords, optionsElement, page, replace, resultElement, rulesElements, say, seatName, select, setLanguage, signsElement, store, stored, wonWords } from "./board.js";
 
 const SPEEDS = { slow: 1400, normal: 650, fast: 250, none: 0 };
 const RETRY = 2000, CALM = 300; // milliseconds before the next request, when one failed or told nothing
@@ -9,7 +9,14 @@ const offer = DATA.data.offer;
 
 setLanguage(page.language);
 if (DATA.data.game) play(DATA.data.game);
+else if (DATA.data.missing) missing();
 else start();
+
+// An address that leads nowhere.
+function missing() {
+  root.replaceChildren(el("header", { class: "top" }, el("h1", {}, "Gardienii")), el("p", { class: "error", role: "alert" }, say("web.no_page")), el("a", { href: "/" }, say("web.new_game")));
+  root.removeAttribute("aria-busy");
+}
 
 function pause(milliseconds) {
   return new Promise((done) => setTimeout(done, milliseconds));
@@ -87,15 +94,32 @@ function formElement(chosen, draw) {
 function gamesElement(draw) {
   const games = knownGames();
   return el("section", { class: "panel" }, el("h2", {}, say("web.your_games")),
-    games.length ? el("ul", { class: "games" }, games.map((game) => el("li", {},
-      el("a", { href: `/games/${game.id}#${game.key}` }, `${new Date(game.when).toLocaleString(page.language)}: ${game.opponents.join(", ")} (${game.ruleset})`),
-      el("button", { type: "button", "aria-label": say("web.forget"), title: say("web.forget"), onclick: () => { forget(game.id); draw(); } }, "✕"))))
+    games.length ? el("ul", { class: "games" }, games.map((game) => {
+      const state = el("small", {});
+      stateWords(game).then((words) => { state.textContent = words; });
+      return el("li", {},
+        el("span", {}, el("a", { href: `/games/${game.id}#${game.key}` }, `${new Date(game.when).toLocaleString(page.language)}: ${game.opponents.join(", ")} (${game.ruleset})`), " ", state),
+        el("button", { type: "button", "aria-label": say("web.forget"), title: say("web.forget"), onclick: () => { forget(game.id); draw(); } }, "✕"));
+    }))
       : el("p", { class: "muted" }, say("web.no_games")));
 }
 
+// How a game stands: finished, waiting for the person, or going on.
+async function stateWords(game) {
+  try {
+    const { final, scene, seat } = await ask(`/api/games/${game.id}?after=999999999`, undefined, game.key);
+    return final ? `${say("web.finished")}: ${wonWords(scene.end, namesOf(game, scene, seat), seat)}` : say(scene.deciding === seat ? "web.your_turn" : "web.on");
+  } catch (error) {
+    return error.status === 404 ? say("web.gone") : "";
+  }
+}
+
+function namesOf(game, scene, seat) {
+  return scene.seats.map((_, k) => (k === seat ? null : game.opponents[k - (k > seat ? 1 : 0)]));
+}
+
 function rulesElement() {
-  return el("section", { class: "panel" }, el("h2", {}, say("web.how_to")),
-    ["web.how_cards", "web.how_turn", "web.how_prize", "web.how_end"].map((key) => el("p", {}, say(key))));
+  return el("section", { class: "panel" }, el("h2", {}, say("web.how_to")), rulesElements());
 }
 
 // -- a game ---------------------------------------------------------------------------------------
@@ -103,7 +127,7 @@ function rulesElement() {
 function play(id) {
   const here = `/api/games/${id}`;
   // `number`: moves known; `shown`: the last state; `queue`: moves still to be shown, one after the other.
-  const game = { number: 0, shown: null, scene: null, last: null, log: [], queue: [], timer: null, busy: false, verdict: null, adviser: null, note: "", told: false };
+  const game = { number: 0, shown: null, scene: null, last: null, log: [], queue: [], points: null, timer: null, busy: false, verdict: null, adviser: null, note: "", told: false };
   const parts = {};
 
   function build() {
@@ -121,15 +145,16 @@ function play(id) {
         select(say("web.speed"), speeds, speed(), (name) => store("speed", name)), languageChoice(() => { build(); draw(); })),
       parts.status, parts.alert,
       el("div", { class: "layout" },
-        el("div", { class: "main" }, parts.end, parts.board),
-        el("aside", {}, parts.actions, parts.hint,
-          el("section", { class: "story" }, el("h2", {}, say("web.log")), parts.log))));
+        el("div", { class: "main" }, parts.end, parts.board,
+          el("div", { class: "folded" }, signsElement(), el("details", {}, el("summary", {}, say("web.how_to")), rulesElements()))),
+        el("aside", {}, parts.actions,
+          el("section", { class: "story" }, el("h2", {}, say("web.log")), parts.log), parts.hint)));
     root.removeAttribute("aria-busy");
   }
 
   function speed() {
     const name = stored("speed");
-    return name in SPEEDS ? name : "normal";
+    return Object.hasOwn(SPEEDS, name ?? "") ? name : "normal";
   }
 
   // The seat that plays here is asked only when everything that came before has been shown.
@@ -148,6 +173,7 @@ function play(id) {
     if (first) {
       game.log = fresh;
       game.scene = state.scene;
+      game.points = state.points;
       game.last = fresh.at(-1) ?? null;
     } else {
       game.queue.push(...fresh);
@@ -166,8 +192,9 @@ function play(id) {
       game.log.push(next);
       game.last = next;
       game.scene = next.scene;
+      game.points = next.points;
     } while (hold === 0 || game.queue[0]?.seat === you);
-    if (game.queue.length === 0) game.scene = game.shown.scene;
+    if (game.queue.length === 0) [game.scene, game.points] = [game.shown.scene, game.shown.points];
     else game.timer = setTimeout(showNext, hold);
     draw();
   }
@@ -175,12 +202,14 @@ function play(id) {
   async function listen() {
     for (;;) {
       try {
-        const state = await ask(`${here}?after=${game.number}${game.shown ? "&wait=1&scenes=1" : ""}`);
+        const known = game.number;
+        const state = await ask(`${here}?after=${known}${game.shown ? "&wait=1&scenes=1" : ""}`);
+        if (state.number < known) { location.reload(); return; }  // the server has gone back to an older state
         const again = game.note !== "", fresh = state.number - game.number;
         game.note = "";
         if (game.shown === null || state.number > game.number || state.error !== game.shown.error || state.kept !== game.shown.kept || again) take(state);
-        if (state.final !== null || state.error !== null) return;
-        if (fresh === 0) await pause(CALM);
+        if (state.final !== null) return;
+        if (fresh <= 0) await pause(state.error === null ? CALM : RETRY);
       } catch (error) {
         game.note = words(error);
         if (game.shown) draw();
@@ -205,7 +234,7 @@ function play(id) {
     }
     game.busy = false;
     draw();
-    if (!root.contains(document.activeElement) || document.activeElement === document.body) parts.actions.querySelector("h2")?.focus({ preventScroll: true });
+    if (!root.contains(document.activeElement) || document.activeElement === document.body) parts.actions.querySelector("summary")?.focus({ preventScroll: true });
   }
 
   async function hint() {
@@ -228,11 +257,10 @@ function play(id) {
     await ask(`${here}/again`, {}).catch((error) => { game.note = words(error); });
     game.shown = { ...game.shown, error: null };
     draw();
-    listen();
   }
 
   async function saveRecord() {
-    const found = await fetch(`${here}/record`, { headers: { Authorization: `Bearer ${location.hash.slice(1)}` } });
+    const found = await fetch(`${here}/record`, { headers: { Authorization: `Bearer ${keyOfGame()}` } });
     const link = el("a", { href: URL.createObjectURL(await found.blob()), download: `${id}.jsonl` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -246,9 +274,11 @@ function play(id) {
     const legal = asked() ? scene.legal : [];
     const over = game.queue.length === 0 && shown.final !== null;
     parts.status.className = `status${legal.length ? " yours" : ""}`;
-    parts.status.textContent = `${say("web.turn", { turn: scene.turn })}. ${game.last ? `${moveWords(game.last, shown.names, shown.seat)}. ` : ""}${statusWords(scene, over)}`;
+    const turn = (number) => say("web.turn", { turn: number });
+    const told = game.last ? `${turn(game.last.turn)}: ${moveWords(game.last, shown.names, shown.seat)}. ` : "";
+    parts.status.textContent = `${told}${game.last?.turn === scene.turn ? "" : `${turn(scene.turn)}: `}${statusWords(scene, over)}`;
     parts.alert.replaceChildren(...alerts());
-    parts.board = replace(parts.board, boardElement(scene, { names: shown.names, you: shown.seat, legal, act, last: game.last, scores: null }));
+    parts.board = replace(parts.board, boardElement(scene, { names: shown.names, you: shown.seat, legal, act, last: game.last, scores: null, points: over ? null : game.points, rules: shown.rules }));
     parts.actions = replace(parts.actions, actionsElement(scene, legal));
     parts.hint = replace(parts.hint, hintElement(scene, legal));
     parts.end = replace(parts.end, over ? endElement(scene) : el("div"));
@@ -256,33 +286,51 @@ function play(id) {
       game.told = true;
       parts.end.querySelector("h2").focus();
     }
-    parts.log.replaceChildren(...game.log.slice(-200).reverse().map((move) => el("li", { class: `seat-${move.seat}` }, moveWords(move, shown.names, shown.seat))));
+    fillLog();
+  }
+
+  // What happened, in the order in which it did, as in the replay. A set is told once it is complete.
+  function fillLog() {
+    const { shown } = game;
+    const told = game.log.slice(-300).filter((move, k, all) => move.set || k === all.length - 1 || !move.action.startsWith("play"));
+    parts.log.replaceChildren(...told.map((move, k) => el("li", { class: `seat-${move.seat}` },
+      move.turn !== told[k - 1]?.turn ? el("b", {}, say("web.turn", { turn: move.turn })) : null, moveWords(move, shown.names, shown.seat))));
+    parts.log.scrollTop = parts.log.scrollHeight;
   }
 
   function statusWords(scene, over) {
     const { shown } = game;
-    if (over) return `${say("web.over")}: ${say(`end.${scene.end.reason}`)}`;
+    if (over) return `${say("web.over")}: ${say(`end.${scene.end.reason}`)}. ${wonWords(scene.end, shown.names, shown.seat)}`;
     if (scene.deciding === null) return "";
-    if (scene.deciding === shown.seat) return say(`web.ask_${scene.step}`);
+    if (scene.deciding === shown.seat) return askWords(scene, shown);
     return say("web.thinking", { name: seatName(scene.deciding, shown.names, shown.seat) });
+  }
+
+  function askWords(scene, { names, seat, rules }) {
+    const values = { taken: scene.taken, limit: rules.take_limit, crystals: scene.seats[seat].crystals };
+    if (scene.step === "take" && scene.taken >= rules.take_limit) return say("web.ask_take_more", values);
+    if (scene.step === "play" && scene.open.length) return say("web.ask_set");
+    if (scene.step === "play" && scene.active !== seat) return say("web.ask_follow", { name: seatName(scene.active, names, seat) });
+    return say(`web.ask_${scene.step}`, values);
   }
 
   function alerts() {
     const { shown } = game, found = [];
     if (game.note) found.push(el("p", { class: "error" }, game.note));
-    if (shown.error) found.push(el("p", { class: "error" }, `${shown.error} `, el("button", { type: "button", onclick: again }, say("web.again"))));
+    if (shown.error) found.push(el("p", { class: "error" }, `${say("web.agent_failed")}: ${shown.error} `, el("button", { type: "button", onclick: again }, say("web.again"))));
     if (!shown.kept) found.push(el("p", { class: "error" }, say("web.not_kept")));
     return found;
   }
 
   function actionsElement(scene, legal) {
     if (!legal.length) return el("div");
-    return el("section", { class: "actions" }, el("h2", { tabindex: -1 }, say("label.legal")),
+    return el("details", { class: "actions", open: stored("actions") === "open", ontoggle: (event) => store("actions", event.target.open ? "open" : "") },
+      el("summary", { "data-focus": "actions" }, `${say("label.legal")} (${legal.length})`),
       el("ol", {}, legal.map((action, k) => {
         const card = cardOf(scene, action);
         return el("li", {}, el("button", { type: "button", "data-focus": `action ${k}`, "data-action": action, onclick: () => act(action) },
           k < 9 ? el("kbd", { "aria-hidden": "true" }, String(k + 1)) : null,
-          el("span", {}, actionWords("offer", action, scene.step, card)), card ? el("small", {}, cardWords(card)) : null));
+          el("span", {}, offerWords(scene, action, game.shown.rules)), card ? el("small", {}, cardWords(card)) : null));
       })));
   }
 
@@ -298,13 +346,13 @@ function play(id) {
     return el("section", { class: "verdict" }, el("h2", {}, say("web.hint")),
       el("div", { class: "buttons" }, parts.adviser, el("button", { type: "button", "data-focus": "hint", disabled: verdict === "asked", onclick: hint }, say("web.ask_hint"))),
       verdict === "asked" ? el("p", { role: "status" }, say("web.thinking", { name: game.adviser })) : null,
-      options ? el("p", { role: "status" }, say("web.would", { action: actionWords("offer", verdict.choice, scene.step, cardOf(scene, verdict.choice)) })) : null,
+      options ? el("p", { role: "status" }, say("web.would", { agent: game.adviser, action: inSentence(actionWords("offer", verdict.choice, scene.step, cardOf(scene, verdict.choice))) })) : null,
       options?.length > 1 ? optionsElement(options, scene, verdict.choice) : null);
   }
 
   function endElement(scene) {
-    return el("section", { class: "panel end" }, el("h2", { tabindex: -1 }, say("web.result")),
-      resultElement(scene.end, game.shown.names, game.shown.seat),
+    return el("section", { class: "panel end" }, el("h2", { tabindex: -1 }, wonWords(scene.end, game.shown.names, game.shown.seat)),
+      resultElement(scene, game.shown.rules, game.shown.names, game.shown.seat),
       el("div", { class: "buttons" },
         el("a", { class: "button main", href: `/games/${id}/replay${location.hash}` }, say("web.watch_replay")),
         el("button", { type: "button", onclick: saveRecord }, say("web.save_record")),

@@ -1,11 +1,13 @@
 // The page of a replay: steps through a game, draws points over time, shows what agents would have done.
 
-import { DATA, actionWords, ask, boardElement, cardOf, el, languageChoice, moveWords, optionsElement, page, replace, resultElement, say, seatName, select, setLanguage, signed, svg } from "./board.js";
+import { DATA, actionWords, ask, boardElement, cardOf, el, inSentence, keyOfGame, languageChoice, moveWords, optionsElement, page, replace, resultElement, rulesElements, say, seatName, select, setLanguage, signed, signsElement, svg, wonWords } from "./board.js";
 
 const HOLD = 900; // milliseconds between moves while it plays by itself
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
+const SLIGHT = 0.05; // a value that is worse by less than this is no mistake to speak of
+const REMEMBER = 400; // milliseconds after the last step until the address tells of it
 const root = document.getElementById("page");
-const state = { at: 0, view: "all", judge: 0, timer: null };
+const state = { at: 0, view: "all", judge: 0, timer: null, memory: null };
 let game = null, scenes = [], parts = {};
 
 // -- the game -------------------------------------------------------------------------------------
@@ -24,9 +26,14 @@ function load(data) {
   for (const change of data.changes) scenes.push(changed(scenes.at(-1), change));
 }
 
-// The players' names; the person who played here, if any, is told by a word of the language.
+// The players' names on the board, where each has a seat; the person who played here is told by a word.
 function names() {
   return game.names.map((name, seat) => (seat === game.you ? say("web.you") : name));
+}
+
+// The seat of the person who played here, or null.
+function you() {
+  return game.you ?? null;
 }
 
 // The scene as the chosen viewer sees it: others' private things are left out.
@@ -36,19 +43,57 @@ function sceneAt(at) {
   return { ...scene, viewer: state.view, seats: scene.seats.map((s) => (s.seat === state.view || scene.end ? s : { ...s, own: null })) };
 }
 
-// Which decisions the chosen agent would have made otherwise.
+// The decisions that are looked at, by their numbers: of all seats, or of the one whose view is shown.
+function looked() {
+  return game.moves.map((move, k) => k).filter((k) => state.view === "all" || game.moves[k].seat === state.view);
+}
+
+// Which of them the chosen agent would have made otherwise.
 function otherwise() {
   const judge = game.judges[state.judge];
-  if (!judge) return [];
-  return game.moves.map((move, k) => k).filter((k) => judge.verdicts[k][0] !== game.moves[k].action
-    && (state.view === "all" || game.moves[k].seat === state.view));
+  return judge ? looked().filter((k) => judge.verdicts[k][0] !== game.moves[k].action) : [];
+}
+
+// By how much the move made is worse than the agent's, in its values; null where it has none for both.
+function lossAt(k) {
+  const [choice, , options] = game.judges[state.judge].verdicts[k];
+  const value = (action) => options.find((option) => option[0] === action)?.[3] ?? null;
+  const [best, made] = [value(choice), value(game.moves[k].action)];
+  return best === null || made === null ? null : Math.max(0, best - made);
+}
+
+function isSlight(k) {
+  const loss = lossAt(k);
+  return loss !== null && loss < SLIGHT;
 }
 
 // -- going through it -----------------------------------------------------------------------------
 
 function go(at) {
   state.at = Math.max(0, Math.min(scenes.length - 1, at));
+  rememberPlace();
   draw();
+}
+
+// The address tells the move and the agent, behind the key of the game if there is one, for when it is loaded again.
+function rememberPlace() {
+  clearTimeout(state.memory);
+  state.memory = setTimeout(() => {
+    const told = new URLSearchParams({ move: state.at });
+    const judge = game.judges[state.judge];
+    if (judge) told.set("judge", judge.name);
+    history.replaceState(null, "", `#${DATA.data.game ? `${keyOfGame()}&` : ""}${told}`);
+  }, REMEMBER);
+}
+
+// Go where the address says.
+async function recallPlace() {
+  const told = new URLSearchParams(location.hash.slice(1)), at = Number(told.get("move")), name = told.get("judge");
+  if (Number.isInteger(at)) state.at = Math.max(0, Math.min(scenes.length - 1, at));
+  const known = game.judges.findIndex((judge) => judge.name === name);
+  if (known >= 0) state.judge = known;
+  build();
+  if (known < 0 && moreJudges().includes(name)) await chooseJudge(name);
 }
 
 function goToOther(direction) {
@@ -65,8 +110,8 @@ function goToTurn(turn) {
 function playOn(on) {
   clearInterval(state.timer);
   state.timer = on ? setInterval(() => (state.at < scenes.length - 1 ? go(state.at + 1) : playOn(false)), HOLD) : null;
-  parts.play.textContent = on ? "❚❚" : "▶▶";
-  parts.play.setAttribute("aria-label", on ? say("web.pause") : say("web.play"));
+  parts.play.textContent = on ? `❚❚ ${say("web.pause")}` : `▶ ${say("web.play")}`;
+  parts.play.setAttribute("aria-pressed", on);
 }
 
 const KEYS = {
@@ -93,7 +138,7 @@ function build() {
   document.title = `${say("web.replay")} · Gardienii`;
   const button = (name, label, action) => el("button", { type: "button", "aria-label": label, title: label, onclick: action }, name);
   parts = {
-    play: button("▶▶", say("web.play"), () => playOn(state.timer === null)),
+    play: el("button", { type: "button", onclick: () => playOn(state.timer === null) }),
     slider: el("input", { type: "range", min: 0, max: scenes.length - 1, "aria-label": say("web.position"), oninput: () => go(Number(parts.slider.value)) }),
     turn: el("input", { type: "number", min: 1, max: scenes.at(-1).turn, onchange: () => goToTurn(Number(parts.turn.value)) }),
     place: el("output", {}),
@@ -101,24 +146,27 @@ function build() {
     board: el("div"), verdict: el("div"), chart: el("div"), result: el("div"),
     log: el("ol", { class: "log" }),
   };
-  const views = [["all", say("web.all_hands")], ...game.names.map((_, seat) => [seat, say("web.as_seat", { name: seatName(seat, names(), null) })])];
+  const views = [["all", say("web.all_hands")], ...game.names.map((_, seat) => [seat, say("web.as_seat", { name: seatName(seat, game.names, you()) })])];
   root.replaceChildren(
     el("header", { class: "top" }, el("h1", {}, say("web.replay")),
-      el("span", { class: "muted" }, `${scenes[0].ruleset} · ${say("count.player", { number: scenes[0].players })}${game.seed === null ? "" : ` · ${say("web.seed", { seed: game.seed })}`}`),
+      el("span", { class: "muted" }, `${scenes[0].ruleset} · ${say("count.player", { number: scenes[0].players })}`),
+      DATA.data.game ? el("a", { href: "/" }, say("web.new_game")) : null,
       select(say("web.view"), views, state.view, (view) => { state.view = view === "all" ? view : Number(view); draw(); }),
       languageChoice(build)),
     el("nav", { class: "controls", "aria-label": say("web.position") },
-      button("|◀", say("web.first"), () => go(0)), button("◀", say("web.back"), () => go(state.at - 1)),
-      parts.play, button("▶", say("web.forward"), () => go(state.at + 1)), button("▶|", say("web.last"), () => go(scenes.length - 1)),
-      parts.slider, parts.place,
+      button("«", say("web.first"), () => go(0)), button("‹", say("web.back"), () => go(state.at - 1)),
+      button("›", say("web.forward"), () => go(state.at + 1)), button("»", say("web.last"), () => go(scenes.length - 1)),
+      parts.play, parts.slider, parts.place,
       el("label", { class: "choice" }, el("span", {}, say("web.go_to_turn")), parts.turn)),
     parts.told,
     el("div", { class: "layout" },
-      el("div", { class: "main" }, parts.result, parts.board),
+      el("div", { class: "main" }, parts.result, parts.board,
+        el("div", { class: "folded" }, signsElement(), el("details", {}, el("summary", {}, say("web.how_to")), rulesElements()))),
       el("aside", {}, parts.verdict,
         el("section", {}, el("h2", {}, say("web.points_over_time")), parts.chart),
         el("section", {}, el("h2", {}, say("web.log")), parts.log),
-        el("p", { class: "muted" }, say("web.replay_keys")))));
+        el("p", { class: "muted" }, say("web.replay_keys")),
+        game.seed === null ? null : el("p", { class: "muted" }, say("web.seed", { seed: game.seed })))));
   root.removeAttribute("aria-busy");
   fillLog();
   playOn(state.timer !== null);
@@ -127,8 +175,8 @@ function build() {
 
 function fillLog() {
   parts.log.replaceChildren(...game.moves.map((move, k) => el("li", { class: `seat-${move.seat}` },
-    scenes[k].turn !== scenes[k - 1]?.turn ? el("b", {}, say("web.turn", { turn: scenes[k].turn })) : null,
-    el("button", { type: "button", onclick: () => go(k) }, moveWords(move, names(), null)))));
+    move.turn !== game.moves[k - 1]?.turn ? el("b", {}, say("web.turn", { turn: move.turn })) : null,
+    el("button", { type: "button", onclick: () => go(k) }, moveWords(move, game.names, you())))));
 }
 
 function draw() {
@@ -140,13 +188,15 @@ function draw() {
   parts.slider.setAttribute("aria-valuetext", say("web.move", { number: state.at, total: scenes.length - 1 }));
   parts.turn.value = scene.turn;
   parts.place.textContent = say("web.move", { number: state.at, total: scenes.length - 1 });
-  parts.told.textContent = `${say("web.turn", { turn: scene.turn })}. ${last ? moveWords(last, names(), null) : say("web.dealt")}${move ? "" : `. ${scene.end ? `${say("web.over")}: ${say(`end.${scene.end.reason}`)}` : say("web.unfinished")}`}`;
-  parts.result = replace(parts.result, scene.end ? el("section", { class: "panel end" }, el("h2", {}, say("web.result")), resultElement(scene.end, names(), null)) : el("div"));
+  const end = scene.end ? `. ${say("web.over")}: ${say(`end.${scene.end.reason}`)}` : `. ${say("web.unfinished")}`;
+  parts.told.textContent = `${last ? `${say("web.turn", { turn: last.turn })}: ${moveWords(last, game.names, you())}` : say("web.dealt")}${move ? "" : end}`;
+  parts.result = replace(parts.result, scene.end ? el("section", { class: "panel end" }, el("h2", {}, wonWords(scene.end, game.names, you())), resultElement(scene, game.rules, game.names, you())) : el("div"));
   parts.verdict = replace(parts.verdict, verdictElement(scene, move));
   parts.chart = replace(parts.chart, chartElement());
   const others = new Set(otherwise());
   [...parts.log.children].forEach((item, k) => {
     item.classList.toggle("other", others.has(k));
+    item.classList.toggle("slight", others.has(k) && isSlight(k));
     if (k === state.at - 1) item.setAttribute("aria-current", "step");
     else item.removeAttribute("aria-current");
   });
@@ -166,17 +216,34 @@ function verdictElement(scene, move) {
   return el("section", { class: "verdict" },
     el("h2", {}, say("web.judge")),
     select(say("web.agent"), judges, state.judge, chooseJudge),
-    judge ? el("p", {}, say("web.otherwise", { number: places.length, total: game.moves.length })) : null,
+    judge ? el("p", {}, say("web.otherwise", { agent: judge.name, number: places.length, total: looked().length })) : null,
     judge ? el("div", { class: "buttons" }, button("◀", say("web.previous_other"), -1), button("▶", say("web.next_other"), 1)) : null,
-    judge && move ? judgedElement(judge.verdicts[state.at], scene, move) : null);
+    judge && move ? judgedElement(judge, scene, move) : null,
+    judge ? worstElement(places) : null);
 }
 
-function judgedElement([choice, value, options], scene, move) {
-  const words = (action) => actionWords("offer", action, scene.step, cardOf(scene, action));
+// Decisions made otherwise with what they cost, the worst first; null where the agent has no values.
+function worstElement(places) {
+  const ranked = places.filter((k) => lossAt(k) !== null).sort((a, b) => lossAt(b) - lossAt(a));
+  return ranked.length === 0 ? null : el("div", {}, el("b", {}, say("web.worst")), el("ol", { class: "worst" }, ranked.map((k) => el("li", { class: isSlight(k) ? "slight" : null },
+    el("button", { type: "button", "data-focus": `worst ${k}`, onclick: () => go(k) }, `${say("web.turn", { turn: game.moves[k].turn })}: ${judgedWords(k)} (−${lossAt(k).toFixed(2)})`)))));
+}
+
+// What was done at a decision, and what the agent would have done.
+function judgedWords(k) {
+  const { action, seat, step, card } = game.moves[k], { name, verdicts } = game.judges[state.judge], choice = verdicts[k][0];
+  const told = actionWords(seat === you() ? "you" : "told", action, step, card);
+  const made = `${seatName(seat, game.names, you())} ${told}`;
+  return choice === action ? say("web.same", { made, agent: name })
+    : say("web.instead", { made, agent: name, action: inSentence(actionWords("offer", choice, step, cardOf(scenes[k], choice))) });
+}
+
+function judgedElement(judge, scene, move) {
   if (state.view !== "all" && move.seat !== state.view) return null;
-  const same = choice === move.action;
+  const [choice, value, options] = judge.verdicts[state.at], same = choice === move.action, loss = lossAt(state.at);
+  const kind = same ? "same" : isSlight(state.at) ? "differs slight" : "differs";
   return el("div", {},
-    el("p", { class: same ? "same" : "differs" }, `${same ? "=" : "≠"} ${seatName(move.seat, names(), null)}: ${words(move.action)}. ${same ? say("web.same") : say("web.would", { action: words(choice) })}`),
+    el("p", { class: kind }, `${same ? "=" : "≠"} ${judgedWords(state.at)}`, same || loss === null ? null : ` (${say("web.loss", { loss: loss.toFixed(2) })})`),
     value === null ? null : el("p", {}, say("web.expects", { value: signed(value) })),
     options.length > 1 ? optionsElement(options, scene, move.action) : null);
 }
@@ -201,6 +268,7 @@ async function chooseJudge(value) {
       return;
     }
   }
+  rememberPlace();
   draw();
 }
 
@@ -218,7 +286,7 @@ function chartElement() {
   const turns = Array.from({ length: Math.floor(lastTurn / turnGap) }, (_, k) => (k + 1) * turnGap);
   const labels = spread(seats.map((seat) => [seat, y(game.scores.at(-1)[seat])]));
   const chart = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": seats.map((seat) => `${seatName(seat, names(), null)}: ${game.scores[state.at][seat]}`).join("; "),
+    "aria-label": seats.map((seat) => `${seatName(seat, game.names, you())}: ${game.scores[state.at][seat]}`).join("; "),
     onclick: (event) => {
       const box = chart.getBoundingClientRect();
       go(Math.round((((event.clientX - box.left) / box.width) * width - left) / (width - left - right) * steps));
@@ -226,14 +294,14 @@ function chartElement() {
     ticks.map((points) => [svg("line", { class: "grid", x1: left, x2: width - right, y1: y(points), y2: y(points) }),
       svg("text", { x: left - 5, y: y(points) + 4, "text-anchor": "end" }, String(points))]).flat(),
     turns.map((turn) => svg("text", { x: x(scenes.findIndex((scene) => scene.turn >= turn)), y: height - 3, "text-anchor": "middle" }, String(turn))),
-    otherwise().map((k) => svg("line", { class: "other", x1: x(k), x2: x(k), y1: height - bottom, y2: height - bottom + 6 })),
+    otherwise().map((k) => svg("line", { class: isSlight(k) ? "other slight" : "other", x1: x(k), x2: x(k), y1: height - bottom, y2: height - bottom + 6 })),
     seats.map((seat) => svg("polyline", { class: `line seat-${seat}`, "stroke-dasharray": DASHES[seat],
       points: game.scores.map((scores, at) => `${x(at).toFixed(1)},${y(scores[seat]).toFixed(1)}`).join(" ") })),
     labels.map(([seat, at]) => svg("text", { class: `label seat-${seat}`, x: width - right + 4, y: at + 4 }, String(game.scores.at(-1)[seat]))),
     svg("line", { class: "cursor", x1: x(state.at), x2: x(state.at), y1: top, y2: height - bottom }));
   const legend = el("ul", { class: "legend" }, seats.map((seat) => el("li", {},
     svg("svg", { viewBox: "0 0 30 8", "aria-hidden": "true" }, svg("line", { class: `line seat-${seat}`, x1: 0, x2: 30, y1: 4, y2: 4, "stroke-dasharray": DASHES[seat] })),
-    `${seatName(seat, names(), null)}: ${game.scores[state.at][seat]}`)));
+    `${seatName(seat, game.names, you())}: ${game.scores[state.at][seat]}`)));
   return el("figure", {}, chart, legend);
 }
 
@@ -248,9 +316,9 @@ function spread(labels) {
 setLanguage(page.language);
 if (DATA.data.first) {
   load(DATA.data);
-  build();
+  recallPlace();
 } else {
-  ask(`/api/games/${DATA.data.game}/replay`).then((data) => { load(data); build(); }, (error) => {
+  ask(`/api/games/${DATA.data.game}/replay`).then((data) => { load(data); recallPlace(); }, (error) => {
     root.removeAttribute("aria-busy");
     root.replaceChildren(el("p", { class: "error", role: "alert" }, error.message), el("a", { href: "/" }, say("web.new_game")));
   });
