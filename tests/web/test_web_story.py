@@ -1,4 +1,4 @@
-"""What a move did: whole sets with what they earned, as everybody saw it; and that all is compiled first."""
+"""What a move did: whole sets, and what they earned; and that all is compiled first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from gardienii_env.rules.cards import CARD_INDEX
 from gardienii_env.web.story import do_move, gain_words, move_words
 
 
-@pytest.mark.parametrize(("players", "ruleset"), [(2, "gardienii"), (4, "dragonkeepers"), (3, "gardienii")])
+@pytest.mark.parametrize(
+    ("players", "ruleset"), [(2, "gardienii"), (4, "dragonkeepers"), (3, "gardienii")]
+)
 def test_sets_and_gains_are_those_of_the_game(players: int, ruleset: str) -> None:
     """Told sets are the cards that came into the columns, and gains what the bank lost."""
     rng, sets = random.Random(players), 0
@@ -46,7 +48,9 @@ def test_sets_and_gains_are_those_of_the_game(players: int, ruleset: str) -> Non
             for name in ("pearls", "crystals", "golden_eggs"):
                 assert gains.get(name, 0) == own[name] - was[name]  # type: ignore[literal-required]
                 assert gains.get(name, 0) == old["bank"][name] - new["bank"][name]  # type: ignore[literal-required]
-            assert gains.get("dark_dragons", 0) == old["bank"]["dark_dragons"] - new["bank"]["dark_dragons"]
+            assert (
+                gains.get("dark_dragons", 0) == old["bank"]["dark_dragons"] - new["bank"]["dark_dragons"]
+            )
             assert gains.get("crest") == (own["crest"] if own["crest"] != was["crest"] else None)
             lost = {p["points"]: p["count"] for p in old["bank"]["pieces"]}
             for p in new["bank"]["pieces"]:
@@ -58,7 +62,7 @@ def test_sets_and_gains_are_those_of_the_game(players: int, ruleset: str) -> Non
 
 
 def test_what_was_forced_is_told_with_what_was_chosen() -> None:
-    """Decisions without a choice are not in the record; some sets are told longer than what was chosen."""
+    """Decisions without a choice are not in the record; some sets are longer than what was chosen."""
     record = play(Game.new(2, seed=3), random.Random(3)).to_record()
     game, chosen, forced = Game.from_record(record, 0), 0, 0
     for made in record["moves"]:
@@ -104,7 +108,7 @@ host = Host(Games(tempfile.mkdtemp()), {n: make_agent(n) for n in names},
             {n: Ruleset.get(n) for n in ("gardienii", "dragonkeepers")})
 warm_up(host)
 before = compiled()
-assert len(before) > 20
+assert len(before) > 5, before
 from gardienii_env.web.judge import choose, judge_position
 for ruleset in host.rulesets.values():
     for players in (2, 4):
