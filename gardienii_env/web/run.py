@@ -101,7 +101,7 @@ def make_server(host: Host, names: Sequence[str]) -> Any:
 
 
 def warm_up(host: Host) -> None:
-    """Let every agent decide, and play a game in every way: all that is compiled is compiled here.
+    """Let every agent decide, and play a game in every way, so that all machine code is there.
 
     It takes one to two minutes the first time, and a second or two later. AgentError if an agent fits
     none of the games that are offered, or fails.
