@@ -88,6 +88,7 @@ def add_to(commands: Commands) -> None:
 def run(args: Namespace) -> int:
     """Play until the game is over or the person leaves it."""
     from gardienii_env.render.text import board  # what is missing is told before anything else
+    from gardienii_env.render.texts import LANGUAGES, text
 
     with redirect_stdout(sys.stderr):
         agents = _agents(args.agents, args.trust)
@@ -100,22 +101,21 @@ def run(args: Namespace) -> int:
     out = _file(args)
     table = _Table(game, seats, args.seat, args.language, board)
     _keep(game, out)  # what cannot be written to is told at once
-    print(f"The record goes to {shlex.quote(out)}.", file=sys.stderr)
+    print(text(args.language, "play.record", file=shlex.quote(out)), file=sys.stderr)
     try:
         table.play()
     except (KeyboardInterrupt, _Left):
         print()
     finally:
         _keep(game, out, last=True)
+    language = [] if args.language == next(iter(LANGUAGES)) else ["--language", args.language]
     if not game.is_over:
-        again = ["gardienii", "play", "--resume", out, "--agents", args.agents]
-        again += ["--seat", str(args.seat)] if args.seat else []
-        print(f"\nThe game is kept. To go on: {shlex.join(again)}", file=sys.stderr)
+        command = ["gardienii", "play", "--resume", out, "--agents", args.agents, *language]
+        command += ["--seat", str(args.seat)] if args.seat else []
     else:
-        print(
-            f"\nTo watch it: {shlex.join(['gardienii', 'replay', out, '--out', 'game.html'])}",
-            file=sys.stderr,
-        )
+        command = ["gardienii", "replay", out, "--out", "game.html", *language]
+    key = "play.watch" if game.is_over else "play.resume"
+    print("\n" + text(args.language, key, command=shlex.join(command)), file=sys.stderr)
     return 0
 
 
@@ -198,13 +198,17 @@ class _Table:
             agent = self.seats[seat]
             if agent is None:
                 self._show()
-                action = self._ask()
+                self._do(self._ask())
             else:
                 with redirect_stdout(sys.stderr):
                     action = choose(agent, self.game, self._seed())
                 self._tell(seat, agent.name, action)
-            self.game.apply(action)
         self._show()
+
+    def _do(self, action: str) -> dict[str, Any]:
+        from gardienii_env.web.story import do_move
+
+        return do_move(self.game, action)
 
     def _seed(self) -> int:
         """The seed of what agents draw at this decision; nothing else uses it."""
@@ -220,12 +224,12 @@ class _Table:
         )
 
     def _tell(self, seat: int, name: str, action: str) -> None:
-        from gardienii_env.render.scene import scene
-        from gardienii_env.render.texts import action_words, card_of, text
+        """Do what an agent decided, and tell it."""
+        from gardienii_env.render.texts import text
+        from gardienii_env.web.story import move_words
 
-        card = card_of(scene(self.game), action)
-        words = action_words(self.language, action, step=self.game.step, card=card)
-        print(f"{text(self.language, 'seat.name', seat=seat)} ({name}): {words}")
+        words = move_words(self.language, self._do(action))
+        print(f"{text(self.language, 'seat.name', seat=seat)} ({name}) {words}")
 
     def _ask(self) -> str:
         """The action that the person wants to do, which is legal."""
@@ -237,7 +241,7 @@ class _Table:
             if word in ("quit", "q", "exit"):
                 raise _Left
             if word in ("help", "?"):
-                print(HELP)
+                self._help()
             elif word == "board":
                 self._show()
                 self._list(legal)
@@ -247,7 +251,19 @@ class _Table:
                 action = meant(answer, legal)
                 if action is not None:
                     return action
-                print(f"{answer!r} is no legal action; answer with an id, a name or #number, or help.")
+                print(self._says("play.not_legal", answer=repr(answer)))
+
+    def _says(self, key: str, **values: object) -> str:
+        from gardienii_env.render.texts import text
+
+        return text(self.language, key, **values)
+
+    def _help(self) -> None:
+        """What can be answered."""
+        print(self._says("play.help"))
+        print(f"  hint NAME   {self._says('play.help_hint', agent=HINT)}")
+        print(f"  board       {self._says('play.help_board')}")
+        print(f"  quit        {self._says('play.help_quit')}")
 
     def _answer(self) -> str:
         try:
@@ -290,17 +306,13 @@ class _Table:
         print(f"{name}: {verdict['choice']}")
         for option in verdict["options"][:5]:
             numbers = [] if option["share"] is None else [f"{option['share']:.0%}"]
-            numbers += [] if option["visits"] is None else [f"{option['visits']} visits"]
-            numbers += [] if option["value"] is None else [f"value {option['value']:+.2f}"]
+            numbers += (
+                [] if option["visits"] is None else [self._says("play.visits", number=option["visits"])]
+            )
+            value = option["value"]
+            numbers += [] if value is None else [self._says("play.value", value=f"{value:+.2f}")]
             if numbers:
                 print(f"  {option['action']:<12}  {', '.join(numbers)}")
-
-
-HELP = """\
-Answer with the id of an action (the number beside its name), its name, or # and its number in the list.
-  hint NAME   what an agent would do (hint alone asks planner)
-  board       show the board again
-  quit        end here; the game is kept"""
 
 
 def meant(answer: str, legal: Sequence[str]) -> str | None:

@@ -51,8 +51,8 @@ def replay_data(
     - `names`: of the players, None where there is none; `seed`: of the record, as text, or None.
     - `first`: the scene before the first move; `changes`: what each move changes (see `changes.py`). The
       hands of all seats are open; decks and pearls left are not.
-    - `rules`: see `rule_numbers`; `moves`: see `do_move`; `scores`: of each seat, before the first and after each move, as if the
-      game ended there.
+    - `rules`: see `rule_numbers`; `moves`: see `story.do_move`; `scores`: of each seat, before the first
+      and after each move, as if the game ended there.
     - `judges`: `name`, and `verdicts`, one for each move, as [choice, value, options], each option as
       [action, share, visits, value]; see `judge.Verdict`.
     """

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from gardienii_env.errors import AgentError, MissingExtraError, OptionError
 from gardienii_env.game import Game
@@ -19,7 +20,7 @@ from gardienii_env.web.judge import choose, judge_position
 from gardienii_env.web.replay import replay_data
 from gardienii_env.web.story import do_move
 
-__all__ = ["default_folder", "host_names", "is_loopback", "listen", "serve", "warm_up"]
+__all__ = ["default_folder", "host_names", "is_loopback", "listen", "make_server", "serve", "warm_up"]
 
 WARM_DECISIONS = 12
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
@@ -72,6 +73,14 @@ def host_names(host: str, more: Iterable[str] = ()) -> list[str]:
 def serve(host: Host, listener: socket.socket, names: Sequence[str]) -> None:
     """Answer requests until the process is told to end. MissingExtraError without the extra `web`."""
     try:
+        make_server(host, names).run(sockets=[listener])
+    finally:
+        host.games.close()
+
+
+def make_server(host: Host, names: Sequence[str]) -> Any:
+    """A server (uvicorn's) that lets nobody wait once it ends; raises as `serve`."""
+    try:
         import uvicorn
     except ImportError as error:
         raise MissingExtraError("The server", "web") from error
@@ -91,14 +100,11 @@ def serve(host: Host, listener: socket.socket, names: Sequence[str]) -> None:
             host.close()  # pages wait for news: their requests would be broken off
             await super().shutdown(sockets)
 
-    try:
-        Server(config).run(sockets=[listener])
-    finally:
-        host.games.close()
+    return Server(config)
 
 
 def warm_up(host: Host) -> None:
-    """Let every agent decide, and play a game in every way: all that is compiled is compiled here.
+    """Let every agent decide, and play a game in every way, so that all machine code is there.
 
     It takes one to two minutes the first time, and a second or two later. AgentError if an agent fits
     none of the games that are offered, or fails.

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from gardienii_env.game import Game
 from gardienii_env.render.texts import action_words, colour_key, joined, text
 from gardienii_env.rules.actions import ACTIONS, action_id
-from gardienii_env.rules.cards import CARDS, COLOURS, LEFT, RIGHT, SET_CARDS, SIDES
-from gardienii_env.rules.state import top_back
+from gardienii_env.rules.cards import CARDS, COLOURS, SET_CARDS, SIDES
 
 __all__ = ["do_move", "gain_words", "move_words"]
 
@@ -41,8 +40,8 @@ def do_move(game: Game, action: str | int) -> dict[str, Any]:
     }
     game.apply(action)
     seat, after = int(before["player"]), game.state
-    done = after["column_cards"][seat].sum() > before["column_cards"][seat].sum()
-    return {**move, "set": _told_set(game, before, action) if done else None}
+    grown = after["column_cards"][seat] - before["column_cards"][seat]
+    return {**move, "set": _told_set(game, before, action, grown) if grown.any() else None}
 
 
 def _card(game: Game, action: str) -> str | None:
@@ -53,8 +52,9 @@ def _card(game: Game, action: str) -> str | None:
     return what if kind in ("modify", "play") else None
 
 
-def _told_set(game: Game, before: np.void, action: str) -> dict[str, Any]:
-    number, colour = int(top_back(before, LEFT)), int(top_back(before, RIGHT))
+def _told_set(game: Game, before: np.void, action: str, grown: npt.NDArray[np.int8]) -> dict[str, Any]:
+    """The set that a move completed; `grown`: cards that came into each column, shape (4,), int8."""
+    number, colour = int(grown.sum()), int(grown.argmax())
     return {
         "cards": [CARDS[card] for card in _set_cards(before, action, number, colour)],
         "number": number,

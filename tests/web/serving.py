@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import uvicorn
-
 from gardienii_env import Ruleset
 from gardienii_env.agents import Agent, make_agent
 from gardienii_env.rules.ruleset import SHIPPED
 from gardienii_env.web.games import Games, PersonsGame
 from gardienii_env.web.host import Host
-from gardienii_env.web.run import host_names, listen
-from gardienii_env.web.server import make_app
+from gardienii_env.web.run import host_names, listen, make_server
 
 PATIENCE = 180.0  # what a request needs may have to be compiled first
 
@@ -133,11 +130,7 @@ def serving(agents: Mapping[str, Agent], folder: Path, **options: Any) -> Iterat
     rulesets = {name: Ruleset.get(name) for name in SHIPPED}
     host = Host(Games(folder, **options), agents, rulesets)
     with listen("127.0.0.1", 0) as listener:
-        app = make_app(host, host_names("127.0.0.1"))
-        config = uvicorn.Config(
-            app, log_level="error", access_log=False, timeout_graceful_shutdown=1, lifespan="off"
-        )
-        server = uvicorn.Server(config)
+        server = make_server(host, host_names("127.0.0.1"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

@@ -51,7 +51,7 @@ def test_a_whole_game(typing: Typing, tmp_path: Path) -> None:
     assert game.num_players == 3
     assert record["seed"] == 5
     assert "The game is over after" in result.out
-    assert "Seat 0 (greedy): takes " in result.out
+    assert "Seat 0 (greedy) takes " in result.out
     assert "gardienii replay" in result.err
     again = typing(["#1"] * 300, "--agents", "greedy,random", "--seed", "5", "--seat", "1", "--out", "-")
     assert again.out.splitlines()[-1] == out.read_text().strip()
@@ -136,6 +136,22 @@ def test_a_game_that_is_left_is_kept_and_goes_on(
     ((_, after),) = read_file(out)
     assert after["moves"][:2] == before["moves"]
     verify(after)
+
+
+def test_everything_is_told_in_the_language(typing: Typing, tmp_path: Path) -> None:
+    out = tmp_path / "mine.jsonl"
+    lines = ["x", "help", "hint ismcts:20", "quit"]
+    result = typing(lines, "--seed", "5", "--language", "de", "--out", out)
+    for told in ("'x' ist keine erlaubte Aktion", "was ein Agent täte", " Besuche, Wert "):
+        assert told in result.out
+    assert "Das Spielprotokoll kommt in" in result.err
+    assert f"gardienii play --resume {out} --agents greedy --language de" in result.err
+    on = typing(["#1"] * 300, "--resume", out, "--language", "de")
+    assert "Zum Ansehen: gardienii replay" in on.err
+    assert "--language de" in on.err
+    assert re.search(
+        r"^Platz 1 \(greedy\) spielt .* aus \(.*\); erhält: ein Teil mit", on.out, re.MULTILINE
+    )
 
 
 def test_without_a_file_it_goes_to_a_new_one(typing: Typing, tmp_path: Path) -> None:

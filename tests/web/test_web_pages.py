@@ -86,7 +86,7 @@ def decide(page: Page, rng: random.Random) -> bool:
         return False
     plays = [k for k, name in enumerate(names) if name.startswith("play")]
     k = rng.choice(plays or range(len(names)))
-    page.value(f"void ({OPTIONS}[0].closest('section').id = 'old')")
+    page.value(f"void ({OPTIONS}[0].closest('.actions').id = 'old')")
     card = f'[data-focus="card {names[k]}"]'
     if rng.random() < 0.4 and page.value(f"Boolean(document.querySelector({card!r}))"):
         click(page, card)
@@ -253,7 +253,7 @@ def test_a_replay_steps_with_keys_and_shows_each_position(page: Page, tmp_path: 
         game = Game.from_record(record, k)
         points = page.value("[...document.querySelectorAll('.points')].map((e) => e.textContent)")
         assert points == [f"{score} point{'' if score == 1 else 's'}" for score in game.scores()]
-        hands = page.value("[...document.querySelectorAll('.token.hand')].map((e) => e.title)")
+        hands = page.value("[...document.querySelectorAll('.seats .token.hand')].map((e) => e.title)")
         assert hands == [f"hand: {int(size)}" for size in game.state["hand"].sum(axis=1)[:3]]
     key(page, "ArrowLeft")
     assert place(page) == 2
@@ -303,8 +303,10 @@ def test_the_address_remembers_move_and_agent(page: Page, tmp_path: Path) -> Non
     for _ in range(7):
         key(page, "ArrowRight")
     until(page, "location.hash.includes('move=7')")
-    page.call("Page.reload")
-    until(page, "document.querySelector('.chart') && performance.now() > 0")
+    address = page.value("location.href")
+    page.call("Page.navigate", url="about:blank")
+    visit(page, address)
+    until(page, "document.querySelector('.chart')")
     assert place(page) == 7
     assert "ismcts:20" in page.value("location.hash").replace("%3A", ":")
     assert page.value("document.querySelector('.verdict select').value") == "1"
@@ -317,15 +319,15 @@ def test_what_an_agent_would_do_is_ranked_by_what_it_costs(page: Page, tmp_path:
     own = sum(move["player"] == 1 for move in record["moves"])
     assert f" of {own}" in page.value("document.querySelector('.verdict').innerText")
     lines = page.value("[...document.querySelectorAll('.worst li')].map((e) => e.textContent)")
-    costs = [float(re.findall(r"−([0-9.]+)\)$", line)[0]) for line in lines]
+    costs = [float(re.findall(r"\u2212([0-9.]+)\)$", line)[0]) for line in lines]
     assert len(costs) > 3
     assert costs == sorted(costs, reverse=True)
     assert re.search(r"^Turn \d+: Seat 1 .*; ismcts:20 would: ", lines[0])
     click(page, ".worst button")
-    assert lines[0].split(": ", 1)[1].split(" (−")[0] in page.value(
+    assert lines[0].split(": ", 1)[1].split(" (\u2212")[0] in page.value(
         "document.querySelector('.verdict .differs').textContent"
     )
-    assert "from −1 (lost) to 1 (won)" in page.value("document.body.innerText")
+    assert "from \u22121 (lost) to 1 (won)" in page.value("document.body.innerText")
 
 
 def test_the_story_tells_sets_and_turns(page: Page, serve: Serve) -> None:

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -523,11 +524,21 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         connection.request("GET", "/")
         assert b'"agents":["greedy"]' in connection.getresponse().read()
         connection.close()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        body = json.dumps({"ruleset": "gardienii", "opponents": ["greedy"], "seat": 0})
+        connection.request("POST", "/api/games", body, {"Content-Type": "application/json"})
+        made = json.loads(connection.getresponse().read())
+        path, key = f"/api/games/{made['id']}?after=0&wait=1", f"Bearer {made['key']}"
+        connection.request("GET", path, headers={"Authorization": key})  # a page that waits for news
+        time.sleep(0.5)
         server.send_signal(signal.SIGINT)
+        assert json.loads(connection.getresponse().read())["moves"] == []
+        connection.close()
         _, err = server.communicate(timeout=PATIENCE)
     assert server.returncode == 0, err
     assert "Warning" not in err
     assert "Traceback" not in err
+    assert "Error" not in err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a move did: whole sets with what they earned, as everybody saw it; and that all is compiled first."""
+"""What a move did: whole sets, and what they earned; and that all is compiled first."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_sets_and_gains_are_those_of_the_game(players: int, ruleset: str) -> Non
 
 
 def test_what_was_forced_is_told_with_what_was_chosen() -> None:
-    """Decisions without a choice are not in the record; some sets are told longer than what was chosen."""
+    """Decisions without a choice are not in the record; some sets are longer than what was chosen."""
     record = play(Game.new(2, seed=3), random.Random(3)).to_record()
     game, chosen, forced = Game.from_record(record, 0), 0, 0
     for made in record["moves"]:
@@ -108,7 +108,7 @@ host = Host(Games(tempfile.mkdtemp()), {n: make_agent(n) for n in names},
             {n: Ruleset.get(n) for n in ("gardienii", "dragonkeepers")})
 warm_up(host)
 before = compiled()
-assert len(before) > 20
+assert len(before) > 5, before
 from gardienii_env.web.judge import choose, judge_position
 for ruleset in host.rulesets.values():
     for players in (2, 4):
