@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chromium import Page
 
-PATIENCE = 30.0
+PATIENCE = 180.0
 """Seconds to wait for something to happen on a page."""
 
 

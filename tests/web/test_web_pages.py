@@ -108,6 +108,7 @@ def test_a_whole_game_by_clicks_and_its_replay(
     rng = random.Random(kind)
     for _ in range(8):
         assert decide(page, rng)
+    until(page, f"document.querySelector({ASKED!r})")
     address = page.value("location.href")
     before = page.value("document.querySelector('.own').innerText")
     page.call("Page.reload")

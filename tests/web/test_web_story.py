@@ -46,8 +46,8 @@ def test_sets_and_gains_are_those_of_the_game(players: int, ruleset: str) -> Non
             assert sum(int(values[CARD_INDEX[card]]) for card in cards) == points
             own, was = new["seats"][seat], old["seats"][seat]
             for name in ("pearls", "crystals", "golden_eggs"):
-                assert gains.get(name, 0) == own[name] - was[name]  # type: ignore[literal-required]
-                assert gains.get(name, 0) == old["bank"][name] - new["bank"][name]  # type: ignore[literal-required]
+                assert gains.get(name, 0) == own[name] - was[name]
+                assert gains.get(name, 0) == old["bank"][name] - new["bank"][name]
             assert (
                 gains.get("dark_dragons", 0) == old["bank"]["dark_dragons"] - new["bank"]["dark_dragons"]
             )
