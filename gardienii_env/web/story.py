@@ -48,7 +48,7 @@ def _card(game: Game, action: str) -> str | None:
     """The card that an action moves."""
     kind, _, what = action.partition(":")
     if kind == "take":
-        return CARDS[game.state["supply"][SIDES.index(what[0]), int(what[1])]]
+        return str(CARDS[game.state["supply"][SIDES.index(what[0]), int(what[1])]])
     return what if kind in ("modify", "play") else None
 
 
