@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gardienii_env.bench.environments import random_legal
 from gardienii_env.bench.figures import DECISIONS, RATIO, SHARE, Figure
 from gardienii_env.envs.outcome import Reward
-from gardienii_env.envs.sb3 import GardieniiVecEnv
+from gardienii_env.envs.sb3 import GardieniiVecEnv, Standardized
 from gardienii_env.errors import MissingExtraError
 from gardienii_env.observation import Observations, View
 
@@ -48,6 +48,7 @@ class TrainingSettings:
     num_envs: int = 256
     hidden: tuple[int, ...] = (256, 256)
     activation: str = "tanh"
+    standardize: bool = True
     n_steps: int = 64
     batch_size: int = 2048
     n_epochs: int = 4
@@ -128,6 +129,7 @@ def make_model(settings: TrainingSettings, env: VecEnv) -> MaskablePPO:
         policy_kwargs={
             "net_arch": list(settings.hidden),
             "activation_fn": ACTIVATIONS[settings.activation],
+            **({"features_extractor_class": Standardized} if settings.standardize else {}),
         },
         seed=settings.seed,
         device="cpu",

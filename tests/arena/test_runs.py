@@ -180,7 +180,8 @@ def test_chunks_may_lie_in_any_order(tmp_path: Path) -> None:
     expected = games_of(load_result(whole.path)), written_records(whole)
     file = whole.path / GAMES
     file.write_bytes(b"".join(reversed(file.read_bytes().splitlines(keepends=True))))
-    assert (games_of(load_result(whole.path)), written_records(whole)) == expected
+    again = RunFolder.open(whole.path)
+    assert (games_of(load_result(whole.path)), written_records(again)) == expected
 
 
 def test_records_are_those_of_the_games_in_order(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_what_cannot_have_been_played_is_refused(
             line[name][0][0] = value
     (tmp_path / "run" / GAMES).write_text(json.dumps(line) + "\n", encoding="utf-8")
     with pytest.raises(OptionError, match=message):
-        folder.chunks()
+        RunFolder.open(folder.path).chunks()
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,10 @@ def test_arguments_reach_it_and_masks_come_back_through_wrappers() -> None:
 
 
 @combinations
-def test_check_env_of_gymnasium_and_of_sb3(ruleset: str, players: int) -> None:
+def test_check_env_of_gymnasium_and_of_sb3(
+    monkeypatch: pytest.MonkeyPatch, ruleset: str, players: int
+) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # it tries all render modes, and needs no screen so
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for reward in REWARDS:
@@ -678,9 +681,9 @@ def test_a_wrong_option_is_named(option: str, value: Any, error: type[GardieniiE
 
 def test_as_many_agents_as_opponents() -> None:
     agents = [make_agent("random"), make_agent("greedy")]
-    with pytest.raises(AgentError, match="2 agents for 3 seats"):
+    with pytest.raises(AgentError, match="2 agents for 3 opponents"):
         single_env_of(4, opponents=agents)
-    with pytest.raises(AgentError, match="2 agents for 1 seat"):
+    with pytest.raises(AgentError, match="2 agents for 1 opponent"):
         single_env_of(2, opponents=agents)
 
 

@@ -17,7 +17,6 @@ from training_runs import FEW, ROOT, SELFPLAY, TINY, rows, timeless, train
 import training.log
 import training.run
 from gardienii_env import OptionError
-from training import imitation
 from training.__main__ import main
 from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
 from training.config import load_config
@@ -43,11 +42,6 @@ Run._learn_once = killed
 main(sys.argv[1:])
 """
 """The command, killed when it has learned 11 times."""
-
-
-@pytest.fixture(autouse=True)
-def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imitation, "GAMES_AT_ONCE", 8)
 
 
 def figures(folder: Path) -> Any:
