@@ -19,6 +19,7 @@ __all__ = [
     "columns",
     "deck",
     "do",
+    "full_table",
     "hand",
     "may",
     "pieces",
@@ -155,3 +156,25 @@ def pieces(game: Game, seat: int) -> dict[int, int]:
     values = sorted(int(points) for points in game.ruleset.amulet_pieces)
     counts = map(int, game.state["pieces"][seat])
     return {points: count for points, count in zip(values, counts, strict=True) if count}
+
+
+def full_table() -> Game:
+    """Three players in the middle of a turn, with something of everything on the table."""
+    return position(
+        3,
+        step="play",
+        spell="5r",
+        supply="W1 -- Wr D6",
+        hands=["R1 R2 Rg Rw D6 W1", "R1", ""],
+        bank={1: 2, 8: 1, 20: 3},
+        taken=3,
+        paid=1,
+        laid=[0, 1],
+        turns=11,
+        bank_crystals=1,
+        bank_eggs=0,
+        bank_dark_dragons=7,
+        crests_given=1,
+        pearls_given=2,
+        deck_laid=[0, 1],
+    )

@@ -42,6 +42,14 @@ class Page:
 
     def open(self, path: Path, width: int = 1280, height: int = 900, dark: bool = False) -> None:
         """Open a file in a window of this size, and wait until it is loaded."""
+        self.set_window(width, height, dark)
+        self.events.clear()
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        while not self.named("Page.loadEventFired"):
+            self._keep(self._receive())
+
+    def set_window(self, width: int, height: int, dark: bool) -> None:
+        """Have a window of this size, with a light or a dark scheme."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -51,10 +59,6 @@ class Page:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
-        self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        while not self.named("Page.loadEventFired"):
-            self._keep(self._receive())
 
     def named(self, *methods: str) -> list[dict[str, Any]]:
         """The events of these kinds since the page was opened."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from helpers import play
-from positions import do, position
+from positions import do, full_table, position
 from rulesets import COMBINATIONS, VARIATIONS
 
 from gardienii_env import Game, OptionError
@@ -19,24 +19,7 @@ combinations = pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
 
 
 def test_the_table() -> None:
-    game = position(
-        3,
-        step="play",
-        spell="5r",
-        supply="W1 -- Wr D6",
-        hands=["R1 R2 Rg Rw D6 W1", "R1", ""],
-        bank={1: 2, 8: 1, 20: 3},
-        taken=3,
-        paid=1,
-        laid=[0, 1],
-        turns=11,
-        bank_crystals=1,
-        bank_eggs=0,
-        bank_dark_dragons=7,
-        crests_given=1,
-        pearls_given=2,
-        deck_laid=[0, 1],
-    )
+    game = full_table()
     shown = scene(game)
     assert (shown["ruleset"], shown["players"], shown["viewer"]) == ("gardienii", 3, None)
     assert (shown["turn"], shown["active"], shown["deciding"], shown["step"]) == (12, 0, 0, "play")

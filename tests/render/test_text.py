@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from helpers import play
-from positions import do, hand, position, supply
+from positions import do, full_table, hand, position, supply
 from rulesets import COMBINATIONS, VARIATIONS
 
 from gardienii_env import Game, OptionError, Ruleset
@@ -48,24 +48,7 @@ def row(game: Game, name: str, viewer: int | None = None) -> str:
 
 
 def test_the_table() -> None:
-    game = position(
-        3,
-        step="play",
-        spell="5r",
-        supply="W1 -- Wr D6",
-        hands=["R1 R2 Rg Rw D6 W1", "R1", ""],
-        bank={1: 2, 8: 1, 20: 3},
-        taken=3,
-        paid=1,
-        laid=[0, 1],
-        turns=11,
-        bank_crystals=1,
-        bank_eggs=0,
-        bank_dark_dragons=7,
-        crests_given=1,
-        pearls_given=2,
-        deck_laid=[0, 1],
-    )
+    game = full_table()
     text = board(game)
     assert text.startswith("Turn 12, seat 0 is active. Step play: seat 0 decides (gardienii, 3 players)")
     assert row(game, "Spell") == "5 red: the lowest amulet piece, 1 dark dragon, 1 golden egg"

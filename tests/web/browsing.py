@@ -16,15 +16,7 @@ PATIENCE = 180.0
 
 def visit(page: Page, url: str, width: int = 1280, height: int = 800, dark: bool = False) -> None:
     """Open an address in a window of this size."""
-    page.call(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=height,
-        deviceScaleFactor=1,
-        mobile=width < 600,
-    )
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    page.call("Emulation.setEmulatedMedia", features=[scheme])
+    page.set_window(width, height, dark)
     page.call("Page.navigate", url=url)
     until(page, f"location.href === {url!r} && document.readyState === 'complete'")
 
