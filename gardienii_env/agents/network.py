@@ -241,11 +241,22 @@ class NetworkAgent(Agent):
         return best_legal(self.name, self._logits, observations, batch.masks[games])
 
     def _logits(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return self.outputs(observations, [OUTPUT])[0]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of all outputs of the network."""
+        return [given.name for given in self._session.get_outputs()]
+
+    def outputs(
+        self, observations: npt.NDArray[np.float32], names: list[str]
+    ) -> list[npt.NDArray[np.float32]]:
+        """The outputs of these names for observations, shape (ROWS, size); AgentError if it fails."""
         try:
-            logits: npt.NDArray[np.float32] = self._session.run([OUTPUT], {INPUT: observations})[0]
+            given: list[npt.NDArray[np.float32]] = self._session.run(names, {INPUT: observations})
         except Exception as error:  # onnxruntime's exceptions have no common class
             raise AgentError(f"{self.name} failed: {' '.join(str(error).split())}.") from error
-        return logits
+        return given
 
 
 def best_legal(

@@ -108,17 +108,13 @@ def _evaluated(agent: Any, game: Game) -> Verdict:
 
 def _outputs(agent: Any, game: Game) -> tuple[Any, float | None]:
     """The logits of all actions, shape (73,), and the output `value`, a number for each game, if any."""
-    from gardienii_env.agents.network import INPUT, OUTPUT, ROWS
+    from gardienii_env.agents.network import OUTPUT, ROWS
 
     seen = observe_deciding(game.batch, THE_GAME, agent.manifest.view)
     rows = np.zeros((ROWS, seen.shape[1]), np.float32)  # as many as when it plays: see ROWS
     rows[0] = seen[0]
-    session = agent._session
-    names = [OUTPUT, *(given.name for given in session.get_outputs() if given.name == "value")]
-    try:
-        logits, *values = session.run(names, {INPUT: rows})
-    except Exception as error:  # onnxruntime's exceptions have no common class
-        raise AgentError(f"{agent.name} failed: {' '.join(str(error).split())}.") from error
+    names = [OUTPUT, *(name for name in agent.output_names if name == "value")]
+    logits, *values = agent.outputs(rows, names)
     if not np.isfinite(logits[0, game.batch.masks[0] == 1]).all():
         raise AgentError(f"{agent.name} gave a logit that is not a finite number.")
     is_value = bool(values) and values[0].size == ROWS and np.isfinite(values[0].flat[0])
