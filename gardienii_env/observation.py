@@ -28,7 +28,7 @@ from gardienii_env.rules.actions import SLOTS_PER_SIDE
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, RIGHT
 from gardienii_env.rules.engine import PIECES_PER_AMULET, next_seat, num_pieces
-from gardienii_env.rules.jit import compiled, inlined
+from gardienii_env.rules.jit import compiled, index, inlined, wide
 from gardienii_env.rules.ruleset import (
     MAX_CARDS,
     MAX_COPIES,
@@ -157,7 +157,7 @@ ONE_HOT = (
 
 ACTIVE, DECIDING, STEP, LEFT_TOP, RIGHT_TOP, SUPPLY, BELOW_LEFT, BELOW_RIGHT, LAID_TOP = np.cumsum(
     [0, *(rows for _, rows in ONE_HOT[:-1])]
-).tolist()
+)
 """The first row of each of them, all rows counted through."""
 
 SHOWN = np.dtype(
@@ -426,7 +426,7 @@ def observe_all(
 ) -> None:
     """Write what `seats[k]` sees of game `games[k]` into row k, for all k."""
     for k in range(games.size):
-        observe(rules, states, games[k], k, seats[k], arrays)
+        observe(rules, states, index(games[k]), index(k), wide(seats[k]), arrays)
 
 
 @compiled
@@ -441,7 +441,8 @@ def observe_one(
     factors: npt.NDArray[np.float32],
 ) -> None:
     """Write what a seat sees of game i into a row of zeros: from Python a tuple of arrays is slow."""
-    observe(rules, states, i, 0, seat, ObservationArrays(observation, shown.copy(), places, factors))
+    arrays = ObservationArrays(observation, shown.copy(), places, factors)
+    observe(rules, states, index(i), index(0), seat, arrays)
 
 
 @inlined
@@ -488,7 +489,7 @@ def encode_moment(s: np.void, seat: int, at: np.void, shown: np.void, out: Row) 
 @inlined
 def put(out: Row, place: int, count: int) -> None:
     """Write one count. An index without sign saves the test whether it counts from the end."""
-    k = np.uint64(place)
+    k = index(place)
     out.numbers[k] = out.factors.dtype.type(count) * out.factors[k]
 
 
@@ -497,7 +498,7 @@ def put_row(out: Row, place: int, counts: npt.NDArray[np.int8]) -> None:
     """Write some counts of one part side by side."""
     factor = out.factors[place]
     for k in range(counts.size):
-        out.numbers[np.uint64(place + k)] = out.factors.dtype.type(counts[k]) * factor
+        out.numbers[index(place + k)] = out.factors.dtype.type(counts[k]) * factor
 
 
 @inlined
@@ -511,15 +512,15 @@ def put_wide(out: Row, place: int, number: int) -> None:
 def clear(out: Row, first: int, size: int) -> None:
     """Write 0 from a place on."""
     for k in range(size):
-        out.numbers[np.uint64(first + k)] = 0
+        out.numbers[index(first + k)] = 0
 
 
 @inlined
 def mark(out: Row, shown: np.void, which: int, first: int, place: int) -> None:
     """Move the one of a part to a place within it; a place of -1: there is none."""
-    out.numbers[np.uint64(shown["ones"][which])] = 0
+    out.numbers[index(shown["ones"][which])] = 0
     one = first + max(place, 0)
-    out.numbers[np.uint64(one)] = place >= 0
+    out.numbers[index(one)] = place >= 0
     shown["ones"][which] = one
 
 
@@ -535,7 +536,7 @@ def encode_turn(s: np.void, seat: int, at: np.void, shown: np.void, out: Row) ->
     mark(out, shown, ACTIVE, at["active"], places_after(s, seat, s["active"]))
     deciding = places_after(s, seat, s["player"]) if s["player"] >= 0 else -1
     mark(out, shown, DECIDING, at["deciding"], deciding)
-    mark(out, shown, STEP, at["step"], s["step"])
+    mark(out, shown, STEP, at["step"], wide(s["step"]))
     put_wide(out, at["turns"], s["turns"])
     put(out, at["taken"], s["taken"])
     put(out, at["paid"], s["paid"])
@@ -565,7 +566,13 @@ def encode_table(s: np.void, at: np.void, shown: np.void, out: Row) -> None:
     for side in range(2):
         for place in range(SLOTS_PER_SIDE):
             slot = SLOTS_PER_SIDE * side + place
-            mark(out, shown, SUPPLY + slot, at["supply"] + slot * NUM_CARDS, s["supply"][side, place])
+            mark(
+                out,
+                shown,
+                SUPPLY + slot,
+                at["supply"] + slot * NUM_CARDS,
+                wide(s["supply"][side, place]),
+            )
         put(out, at["deck_size"] + side, s["deck_size"][side])
     number = top_back(s, LEFT)
     mark(out, shown, LEFT_TOP, at["left_top"], number - 1 if number >= 0 else -1)

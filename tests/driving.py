@@ -297,7 +297,7 @@ def seat_of(env: Any) -> int:
 
 def write_anew(table: LearnerTable) -> None:
     """Let the next step write whole observations: states were changed by something else than actions."""
-    table._arrays.seen.shown["standing"] = -1
+    table._seen.shown["standing"] = -1
 
 
 def put_state(env: Any, state: np.void) -> None:

@@ -37,9 +37,9 @@ from gardienii_env.observation import (
     read_only,
 )
 from gardienii_env.rules import engine, scoring
-from gardienii_env.rules.batch import Batch, own_arrays, writable
+from gardienii_env.rules.batch import Batch, deal_all, own_arrays, writable
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled, compiled_loop, inlined
+from gardienii_env.rules.jit import compiled, compiled_loop, index, inlined, wide
 from gardienii_env.rules.random import check_seed, seed_streams
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from gardienii_env.rules.state import END_TURN_LIMIT, States
@@ -65,14 +65,13 @@ Seeds = int | Sequence[int | None] | None
 
 
 class Arrays(NamedTuple):
-    """What the compiled loops work on; see `GardieniiBatch`."""
+    """What the compiled loops work on besides observations; see `GardieniiBatch`."""
 
     rules: npt.NDArray[np.void]
     states: States
     masks: Masks
     players: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
-    seen: ObservationArrays
     rewards: npt.NDArray[np.float32]
     terminated: npt.NDArray[np.bool_]
     truncated: npt.NDArray[np.bool_]
@@ -127,7 +126,7 @@ class GardieniiBatch:
         self.layout = None if view is None else layout(self.num_players, view)
         self.autoreset = check_bool("autoreset", autoreset)
         self._reward = REWARDS.index(reward)
-        seen = (
+        self._seen = (
             no_observations(self.num_players, self.num_envs)
             if self.layout is None
             else observation_arrays(self.layout, self.num_envs, dtype)
@@ -138,14 +137,13 @@ class GardieniiBatch:
             masks=self.batch.masks,
             players=np.full(self.num_envs, -1, np.int64),
             actions=np.zeros(self.num_envs, np.int64),
-            seen=seen,
             rewards=np.zeros((self.num_envs, self.num_players), np.float32),
             terminated=np.zeros(self.num_envs, np.bool_),
             truncated=np.zeros(self.num_envs, np.bool_),
             scores=np.zeros((self.num_envs, self.num_players), np.int64),
             streams=np.zeros(self.num_envs, STREAM),
         )
-        self._observations = read_only(seen.observations)
+        self._observations = read_only(self._seen.observations)
         self._all = np.arange(self.num_envs)
         self._begun = False
         self._set_seeds(self._all, seed)
@@ -213,7 +211,7 @@ class GardieniiBatch:
             masks=self.batch.masks,
             **writable(state["_arrays"]),
         )
-        self._observations = read_only(self._arrays.seen.observations)
+        self._observations = read_only(self._seen.observations)
 
     # -- episodes ----------------------------------------------------------------------------------
 
@@ -230,7 +228,7 @@ class GardieniiBatch:
         which = self._which(games)
         if seed is not None:
             self._set_seeds(which, seed)
-        deal_all(self._arrays, which, self.num_players)
+        deal_all(self.batch.rules, self.states, which, self.num_players)
         self.refresh(which)
 
     def refresh(self, games: npt.ArrayLike | None = None) -> None:
@@ -250,6 +248,7 @@ class GardieniiBatch:
                 "reset it, or copy one of that number."
             )
         refresh_all(self._arrays, which)
+        show_all(self._arrays, self._seen, which)
 
     def game(self, i: int) -> Game:
         """Game i as it stands, as an independent `Game` (the whole truth; it has no record)."""
@@ -317,7 +316,7 @@ class GardieniiBatch:
             self._run(min(at_once, as_index(steps) - first), True)
 
     def _run(self, steps: int, at_random: bool) -> None:
-        options = (steps, at_random, self._reward, self.autoreset)
+        options = (self._seen, steps, at_random, self._reward, self.autoreset)
         self._threads.run(step_games, self._arrays, self.num_envs, *options)
 
     def _check_begun(self) -> None:
@@ -412,15 +411,8 @@ def random_actions(a: Arrays, actions: npt.NDArray[np.int64]) -> None:
 
 
 @compiled
-def deal_all(a: Arrays, games: npt.NDArray[np.int64], players: int) -> None:
-    """Deal these games."""
-    for k in range(games.size):
-        engine.deal(a.rules, a.states, games[k], players)
-
-
-@compiled
 def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
-    """Write all that follows from the states of these games."""
+    """Write all that follows from the states of these games but what is shown of them."""
     for k in range(games.size):
         i = games[k]
         engine.settle(a.rules[0], a.states[i])
@@ -428,8 +420,16 @@ def refresh_all(a: Arrays, games: npt.NDArray[np.int64]) -> None:
         a.rewards[i] = 0
         set_flags(a, i)
         a.scores[i] = scoring.scores(a.rules, a.states, i)
-        a.seen.shown[i]["standing"] = -1
-        show(a, i, max(a.players[i], 0))
+
+
+@compiled
+def show_all(a: Arrays, seen: ObservationArrays, games: npt.NDArray[np.int64]) -> None:
+    """Show these games to whoever decides, whatever was shown before."""
+    for k in range(games.size):
+        i = index(games[k])
+        seen.shown[i]["standing"] = -1
+        engine.write_mask(a.states, a.masks, i)
+        observe(a.rules, a.states, i, i, max(a.players[i], 0), seen)
 
 
 @compiled_loop
@@ -437,6 +437,7 @@ def step_games(
     a: Arrays,
     first: int,
     last: int,
+    seen: ObservationArrays,
     steps: int,
     at_random: bool,
     reward: int,
@@ -448,33 +449,28 @@ def step_games(
     """
     for _ in range(steps):
         for game in range(first, last):
-            i: int = np.uint64(game)  # type: ignore[assignment]  # without sign: it is not from the end
-            seat = a.states[i]["player"]
+            i = index(game)
+            seat = wide(a.states[i]["player"])
             for k in range(a.rewards.shape[1]):
                 a.rewards[i, k] = 0
             if seat < 0:
                 continue
             action = random_action(a.states, i, a.streams) if at_random else a.actions[i]
             engine.apply(a.rules, a.states, i, action)
-            player = a.states[i]["player"]
+            player = wide(a.states[i]["player"])
             set_flags(a, i)
             if reward == POINTS:
                 pay_points(a.rules, a.states, i, a.scores, a.rewards)
             if player < 0:
                 pay_at_end(a.rules, a.states, i, reward, a.rewards)
                 if autoreset:
-                    player = deal_next(a, i)
+                    engine.deal(a.rules, a.states, game, a.rewards.shape[1])
+                    player = wide(a.states[i]["player"])
+                    a.scores[i] = 0
+                    seen.shown[i]["standing"] = -1
             a.players[i] = player
-            show(a, i, player if player >= 0 else seat)
-
-
-@inlined
-def deal_next(a: Arrays, i: int) -> int:
-    """Deal game i anew; the seat that decides first."""
-    engine.deal(a.rules, a.states, i, a.rewards.shape[1])
-    a.scores[i] = 0
-    a.seen.shown[i]["standing"] = -1
-    return int(a.states[i]["player"])
+            engine.write_mask(a.states, a.masks, i)
+            observe(a.rules, a.states, i, i, player if player >= 0 else seat, seen)
 
 
 @inlined
@@ -511,10 +507,3 @@ def pay_at_end(
     paid = rewards_at_end(rules, states, i, reward)
     for seat in range(paid.size):
         rewards[i, seat] += paid[seat]
-
-
-@inlined
-def show(a: Arrays, i: int, seat: int) -> None:
-    """Write what is legal in game i, and what a seat sees of it."""
-    engine.write_mask(a.states, a.masks, i)
-    observe(a.rules, a.states, i, i, seat, a.seen)

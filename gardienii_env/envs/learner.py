@@ -42,9 +42,9 @@ from gardienii_env.observation import (
     read_only,
 )
 from gardienii_env.rules import engine, scoring
-from gardienii_env.rules.batch import Batch, own_arrays, writable
+from gardienii_env.rules.batch import Batch, deal_all, own_arrays, writable
 from gardienii_env.rules.engine import Masks
-from gardienii_env.rules.jit import compiled, compiled_loop, inlined
+from gardienii_env.rules.jit import compiled, compiled_loop, index, inlined
 from gardienii_env.rules.random import draw_below, seed_streams
 from gardienii_env.rules.ruleset import MAX_PLAYERS, Ruleset
 from gardienii_env.rules.state import END_TURN_LIMIT, States
@@ -92,7 +92,7 @@ BELOW = 2**31
 
 
 class Arrays(NamedTuple):
-    """What the compiled loops work on."""
+    """What the compiled loops work on besides observations."""
 
     rules: npt.NDArray[np.void]
     states: States
@@ -101,7 +101,6 @@ class Arrays(NamedTuple):
     seat_streams: npt.NDArray[np.void]  # generators that draw the learner's seat
     streams: npt.NDArray[np.void]  # generators for the opponents
     drawn: npt.NDArray[np.void]  # who may be drawn for each opponent's seat; empty: they are fixed
-    seen: ObservationArrays
 
 
 class LearnerTable:
@@ -145,9 +144,9 @@ class LearnerTable:
             seat_streams=np.zeros(size, STREAM),
             streams=np.zeros(size, STREAM),
             drawn=np.zeros(0, DRAWN),
-            seen=observation_arrays(self.layout, size, dtype),
         )
-        self._observations = read_only(self._arrays.seen.observations)
+        self._seen = observation_arrays(self.layout, size, dtype)
+        self._observations = read_only(self._seen.observations)
         self._seeded = np.zeros(size, np.bool_)
         self._distinct: list[Agent] = []
         self.set_opponents(opponents)
@@ -194,7 +193,7 @@ class LearnerTable:
             masks=self.batch.masks,
             **writable(state["_arrays"]),
         )
-        self._observations = read_only(self._arrays.seen.observations)
+        self._observations = read_only(self._seen.observations)
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Let others play from now on.
@@ -289,7 +288,7 @@ class LearnerTable:
         """The arrays that have a row for each game."""
         a = self._arrays
         rows = [a.states, a.masks, a.episodes, a.seat_streams, a.streams, self._seeded]
-        return [*rows, a.seen.observations, a.seen.shown]
+        return [*rows, self._seen.observations, self._seen.shown]
 
     def _deal(self, games: npt.NDArray[np.int64], given: Mapping[int, np.void]) -> None:
         """Deal games, but for those with given states, until the learner decides in all of them."""
@@ -297,7 +296,9 @@ class LearnerTable:
         for i, state in given.items():
             state["rng"] = a.states["rng"][i]
         for attempt in range(DEALS_TRIED):
+            deal_all(a.rules, a.states, over, self.batch.num_players)
             begin(a, over, -1 if self.seat is None else self.seat, self.batch.num_players)
+            self._seen.shown["standing"][over] = -1
             if attempt == 0:
                 for i, state in given.items():
                     a.states[i] = state
@@ -336,7 +337,7 @@ class LearnerTable:
         """Let the games given actions, and busy ones, go on until the learner decides or the end."""
         a, reward = self._arrays, REWARDS.index(self.reward)
         while True:
-            self._threads.run(advance, a, a.states.size, actions, reward)
+            self._threads.run(advance, a, a.states.size, self._seen, actions, reward)
             if self._all_compiled:
                 return
             waiting = np.flatnonzero(a.episodes["busy"])
@@ -440,10 +441,9 @@ def _read_deals(
 
 @compiled
 def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> None:
-    """Deal these games; draw the learner's seat, unless it is given, and opponents if they are drawn."""
+    """In games just dealt, draw the learner's seat, unless given, and opponents if they are drawn."""
     for k in range(games.size):
         i = games[k]
-        engine.deal(a.rules, a.states, i, players)
         e = a.episodes[i]
         drawn = draw_below(a.seat_streams[i], players)
         e["seat"] = drawn if seat < 0 else seat
@@ -452,7 +452,6 @@ def begin(a: Arrays, games: npt.NDArray[np.int64], seat: int, players: int) -> N
         e["action"] = -1
         e["terminated"] = e["truncated"] = e["illegal"] = False
         e["busy"] = True
-        a.seen.shown[i]["standing"] = -1
 
 
 @inlined
@@ -469,12 +468,20 @@ def draw_line_up(a: Arrays, i: int, players: int) -> None:
 
 
 @compiled_loop
-def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], reward: int) -> None:
+def advance(
+    a: Arrays,
+    first: int,
+    last: int,
+    seen: ObservationArrays,
+    actions: npt.NDArray[np.int64],
+    reward: int,
+) -> None:
     """Give the games from `first` to `last - 1` their actions, if there are any, and let them go on.
 
     A game stops at an opponent that must be asked; it is busy then.
     """
-    for i in range(first, last):
+    for game in range(first, last):
+        i = index(game)
         e = a.episodes[i]
         if actions.size > 0:
             take_action(a.states, i, e, actions[i])
@@ -484,7 +491,7 @@ def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], re
         engine.write_mask(a.states, a.masks, i)
         if e["asked"] == NOBODY:
             e["busy"] = False
-            observe(a.rules, a.states, i, i, e["seat"], a.seen)
+            observe(a.rules, a.states, i, i, e["seat"], seen)
             if reward == POINTS or a.states[i]["player"] < 0:
                 pay(a.rules, a.states, i, e, reward)
 

@@ -15,7 +15,7 @@ from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.ruleset import Ruleset
 from gardienii_env.rules.state import STATE, States
 
-__all__ = ["Batch", "own_arrays", "writable"]
+__all__ = ["Batch", "deal_all", "own_arrays", "writable"]
 
 
 class Batch:
@@ -67,6 +67,15 @@ class Batch:
     def __reduce__(self) -> tuple[object, ...]:
         arrays = (self.states.tobytes(), self.masks.tobytes())
         return _restore, (self.ruleset, self.num_players, *arrays)
+
+
+@compiled
+def deal_all(
+    rules: npt.NDArray[np.void], states: States, games: npt.NDArray[np.int64], players: int
+) -> None:
+    """Deal these games."""
+    for k in range(games.size):
+        engine.deal(rules, states, games[k], players)
 
 
 @compiled

@@ -36,7 +36,7 @@ from gardienii_env.rules.cards import (
     SET_CARDS,
     SIDE,
 )
-from gardienii_env.rules.jit import compiled, inlined
+from gardienii_env.rules.jit import compiled, index, inlined
 from gardienii_env.rules.random import shuffle
 from gardienii_env.rules.ruleset import MAX_CARDS, PIECE_HIGHEST, PIECE_LOWEST
 from gardienii_env.rules.state import (
@@ -650,5 +650,5 @@ def write_mask(states: States, masks: Masks, i: int) -> None:
             mask[TAKE + slot] = bits >> slot & 1
         return
     while bits != 0:
-        mask[np.uint64(action_at(s, lowest_bit(bits)))] = 1
+        mask[index(action_at(s, lowest_bit(bits)))] = 1
         bits &= bits - 1

@@ -20,7 +20,7 @@ import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["compiled", "compiled_loop", "inlined", "inlined_modular"]
+__all__ = ["compiled", "compiled_loop", "index", "inlined", "inlined_modular", "wide"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,10 +67,11 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
+    options |= {"nogil": True, "no_cfunc_wrapper": True}  # nothing calls these through a C pointer
     try:
-        result: Any = numba.njit(cache=True, nogil=True, **options)(function)
+        result: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to keep machine code in
-        return cast("F", numba.njit(nogil=True, **options)(function))
+        return cast("F", numba.njit(**options)(function))
     if result is not function:
         result._cache._cache_file._source_stamp = SOURCES_DIGEST
     return cast("F", result)
@@ -80,6 +81,18 @@ def inlined_modular(function: F) -> F:
     """As `inlined`, for arithmetic modulo 2**64: as plain Python it does not warn of overflow."""
     result = inlined(function)
     return np.errstate(over="ignore")(function) if result is function else result
+
+
+@inlined
+def index(n: int) -> int:
+    """The same number without sign: as an index it is not tested whether it counts from the end."""
+    return np.uint64(n)  # type: ignore[return-value]
+
+
+@inlined
+def wide(n: int) -> int:
+    """The same number as int64: for each type of arguments a function is compiled once more."""
+    return np.int64(n)  # type: ignore[return-value]
 
 
 class _Notice(event.Listener):
