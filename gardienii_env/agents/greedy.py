@@ -150,6 +150,15 @@ def gain(r: np.void, card: int) -> float:
 
 
 @compiled
+def pearl_worth(r: np.void) -> float:
+    """The mean of the pearls' points."""
+    total = 0.0
+    for k in range(r["pearls"]):
+        total += r["pearl_points"][k]
+    return total / max(int(r["pearls"]), 1)
+
+
+@compiled
 def piece_worths(r: np.void, s: np.void, player: int) -> tuple[float, float]:
     """What the lowest and the highest amulet piece left are worth, with their share of a pearl."""
     lowest, highest = -1, -1
@@ -160,7 +169,7 @@ def piece_worths(r: np.void, s: np.void, player: int) -> tuple[float, float]:
                 lowest = k
     if highest < 0:
         return 0.0, 0.0
-    pearl = r["pearl_points"].sum() / max(int(r["pearls"]), 1)
+    pearl = pearl_worth(r)
     if (num_pieces(s, player) + 1) % PIECES_PER_AMULET != 0:
         pearl /= PIECES_PER_AMULET
     return r["piece_points"][lowest] + pearl, r["piece_points"][highest] + pearl
@@ -261,8 +270,18 @@ def note_chances(r: np.void, notes: np.void) -> None:
             numbers[BACK[card]] += r["left_deck"][card]
         else:
             colours[BACK[card]] += r["right_deck"][card]
-    numbers /= max(numbers.sum(), 1.0)
-    colours /= max(colours.sum(), 1.0)
+    to_shares(numbers)
+    to_shares(colours)
+
+
+@compiled
+def to_shares(counts: npt.NDArray[np.float64]) -> None:
+    """Divide counts by their sum, in place; without any they stay 0."""
+    total = 0.0
+    for k in range(counts.size):
+        total += counts[k]
+    for k in range(counts.size):
+        counts[k] /= max(total, 1.0)
 
 
 @compiled

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.agents.greedy import piece_worths
+from gardienii_env.agents.greedy import piece_worths, to_shares
 from gardienii_env.rules.cards import (
     BACK,
     DARK,
@@ -143,8 +143,8 @@ def note_unseen(s: np.void, plan: np.void) -> None:
             numbers[BACK[card]] += unseen[card]
         else:
             colours[BACK[card]] += unseen[card]
-    numbers /= max(numbers.sum(), 1.0)
-    colours /= max(colours.sum(), 1.0)
+    to_shares(numbers)
+    to_shares(colours)
 
 
 @compiled

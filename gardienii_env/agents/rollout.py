@@ -14,6 +14,7 @@ from math import exp
 import numpy as np
 import numpy.typing as npt
 
+from gardienii_env.agents.greedy import pearl_worth
 from gardienii_env.agents.planner import AHEAD, planner_action
 from gardienii_env.rules.cards import DARK, NUM_CARDS, NUM_COLOURS, NUMBERS, SET_CARDS
 from gardienii_env.rules.engine import (
@@ -103,12 +104,6 @@ def card_worth(r: np.void) -> float:
     if r["dragons_score"]:
         worth += value / max(cards, 1)
     return max(worth, LEAST_WORTH)
-
-
-@compiled
-def pearl_worth(r: np.void) -> float:
-    """The mean of the pearls' points."""
-    return float(r["pearl_points"].sum()) / max(int(r["pearls"]), 1)
 
 
 # -- the estimate ----------------------------------------------------------------------------------
