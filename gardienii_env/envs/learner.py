@@ -63,7 +63,7 @@ Opponents = str | Agent | Sequence[Agent | str]
 DEALS_TRIED = 1000
 
 NOBODY = -1
-NO_ACTIONS = np.zeros(0, np.int64)
+NO_ACTIONS = NO_GAMES = np.zeros(0, np.int64)
 
 
 EPISODE = np.dtype(
@@ -76,6 +76,7 @@ EPISODE = np.dtype(
         ("asked", np.int64),  # which opponent has to be asked, 0 for the first; NOBODY
         ("seat", np.int64),  # the learner's
         ("busy", np.bool_),  # whether the game has to go on to the learner's next decision
+        ("stale", np.bool_),  # whether the observation is of an earlier position
         ("terminated", np.bool_),
         ("truncated", np.bool_),
         ("illegal", np.bool_),  # whether the last step's action was illegal
@@ -337,18 +338,17 @@ class LearnerTable:
         """Let the games given actions, and busy ones, go on until the learner decides or the end."""
         a, reward = self._arrays, REWARDS.index(self.reward)
         while True:
-            self._threads.run(advance, a, a.states.size, self._seen, actions, reward)
-            if self._all_compiled:
-                return
-            waiting = np.flatnonzero(a.episodes["busy"])
+            self._threads.run(advance, a, a.states.size, actions, reward)
+            waiting = NO_GAMES if self._all_compiled else np.flatnonzero(a.episodes["busy"])
             if not waiting.size:
-                return
+                break
             which = a.episodes["who"][waiting, a.episodes["asked"][waiting]]
             for k, agent in enumerate(self._distinct):
                 games = waiting[which == k]
                 if games.size:
                     a.episodes["action"][games] = agent.decide(self.batch, games, a.streams)
             actions = NO_ACTIONS
+        self._threads.run(show, a, a.states.size, self._seen)
 
     def infos(self, games: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
         """What is told of finished games: `final_info`, the learner's seat, `illegal_action`.
@@ -468,14 +468,7 @@ def draw_line_up(a: Arrays, i: int, players: int) -> None:
 
 
 @compiled_loop
-def advance(
-    a: Arrays,
-    first: int,
-    last: int,
-    seen: ObservationArrays,
-    actions: npt.NDArray[np.int64],
-    reward: int,
-) -> None:
+def advance(a: Arrays, first: int, last: int, actions: npt.NDArray[np.int64], reward: int) -> None:
     """Give the games from `first` to `last - 1` their actions, if there are any, and let them go on.
 
     A game stops at an opponent that must be asked; it is busy then.
@@ -491,9 +484,20 @@ def advance(
         engine.write_mask(a.states, a.masks, i)
         if e["asked"] == NOBODY:
             e["busy"] = False
-            observe(a.rules, a.states, i, i, e["seat"], seen)
+            e["stale"] = True
             if reward == POINTS or a.states[i]["player"] < 0:
                 pay(a.rules, a.states, i, e, reward)
+
+
+@compiled_loop
+def show(a: Arrays, first: int, last: int, seen: ObservationArrays) -> None:
+    """Show the games from `first` to `last - 1` to their learners, where they have gone on."""
+    for game in range(first, last):
+        i = index(game)
+        e = a.episodes[i]
+        if e["stale"]:
+            e["stale"] = False
+            observe(a.rules, a.states, i, i, e["seat"], seen)
 
 
 @inlined

@@ -51,7 +51,7 @@ class Batch:
 
     def write_mask(self, i: int) -> None:
         """Write `masks[i]` anew from the state's `legal`, after something else than the methods here."""
-        engine.write_mask(self.states, self.masks, i)
+        write_mask(self.states, self.masks, i)
 
     def apply_all(self, games: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> None:
         """Do the legal action `actions[k]` in game `games[k]`, for all k; both shape (k,), int64."""
@@ -76,6 +76,12 @@ def deal_all(
     """Deal these games."""
     for k in range(games.size):
         engine.deal(rules, states, games[k], players)
+
+
+@compiled
+def write_mask(states: States, masks: Masks, i: int) -> None:
+    """Write what is legal in game i."""
+    engine.write_mask(states, masks, i)
 
 
 @compiled

@@ -8,15 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import gardienii_env
+from gardienii_env.rules.cards import CARDS
+from gardienii_env.rules.state import STATE, top_back
 
 PACKAGE = Path(gardienii_env.__file__).parent
-PROGRAM = (
-    "from gardienii_env.rules.state import back_of; from gardienii_env.rules import state, ruleset; \
-import numpy as np; s = np.zeros(1, state.STATE); s['deck_size'] = 1; s['deck'] = 0; \
-print(state.back_of(s[0], 0, 0))"
-)
-CARDS = "rules/cards.py"
+PROGRAM = "import numpy as np; from gardienii_env.agents.greedy import page_to_lay; \
+print(page_to_lay(np.ones(33, np.int8), 0, 1, -1))"
+CARDS_FILE = "rules/cards.py"
 NOTICE = "compiling for this machine"
 
 
@@ -33,11 +34,18 @@ def run(folder: Path) -> tuple[str, bool]:
 def test_a_change_in_another_module_compiles_anew(tmp_path: Path) -> None:
     package = tmp_path / "gardienii_env"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    assert run(tmp_path) == ("1", True)
-    assert run(tmp_path) == ("1", False)
-    cards = package / CARDS
+    assert run(tmp_path) == ("0", True)
+    assert run(tmp_path) == ("0", False)
+    cards = package / CARDS_FILE
     source = cards.read_text(encoding="utf-8")
     changed = source.replace("[int(n[1]) if n[1].isdigit()", "[7 - int(n[1]) if n[1].isdigit()")
     assert changed != source
     cards.write_text(changed, encoding="utf-8")
-    assert run(tmp_path) == ("6", True)
+    assert run(tmp_path) == ("32", True)
+
+
+def test_a_part_of_compiled_functions_runs_as_python_too() -> None:
+    state = np.zeros(1, STATE)
+    state["deck_size"] = 1
+    state["deck"] = CARDS.index("W3")
+    assert top_back(state[0], 0) == 3
