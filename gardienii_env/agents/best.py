@@ -56,15 +56,16 @@ class BestAgent(Agent):
 
     def check(self, ruleset: Ruleset, num_players: int) -> None:
         """AgentError unless a policy ships for such games."""
-        self._network(ruleset, num_players).check(ruleset, num_players)
+        self.network(ruleset, num_players).check(ruleset, num_players)
 
     def act(
         self, batch: Batch, games: npt.NDArray[np.int64], streams: npt.NDArray[np.void]
     ) -> npt.NDArray[np.int64]:
         """See `Agent.act`."""
-        return self._network(batch.ruleset, batch.num_players).act(batch, games, streams)
+        return self.network(batch.ruleset, batch.num_players).act(batch, games, streams)
 
-    def _network(self, ruleset: Ruleset, num_players: int) -> NetworkAgent:
+    def network(self, ruleset: Ruleset, num_players: int) -> NetworkAgent:
+        """The policy for such games; AgentError where none ships."""
         game = ruleset.rules.tobytes(), num_players
         if game not in self._networks:
             self._networks[game] = NetworkAgent(policy_file(ruleset, num_players))

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from secrets import randbits
@@ -41,8 +41,8 @@ board and what you may do; answer with the id or the name of an action, or with
   quit        end here; the game is kept, and --resume goes on with it
   help        what can be answered
 
-The game is written as a record when it is over or you quit, and so it is when the
-input ends or Ctrl-C is pressed."""
+The game is written as a record after each of your decisions, so that nothing is lost
+whatever ends it; to standard output (--out -) once, when it is over or you leave."""
 
 EXAMPLES = """\
   gardienii play
@@ -99,7 +99,7 @@ def run(args: Namespace) -> int:
         agent.check(game.ruleset, game.num_players)
     seats = [*agents[: args.seat], None, *agents[args.seat :]]
     out = _file(args)
-    table = _Table(game, seats, args.seat, args.language, board)
+    table = _Table(game, seats, args.seat, args.language, board, lambda: _keep(game, out))
     _keep(game, out)  # what cannot be written to is told at once
     print(text(args.language, "play.record", file=shlex.quote(out)), file=sys.stderr)
     try:
@@ -185,9 +185,16 @@ class _Table:
     """A game on the terminal."""
 
     def __init__(
-        self, game: Game, seats: Sequence[Agent | None], seat: int, language: str, board: Any
+        self,
+        game: Game,
+        seats: Sequence[Agent | None],
+        seat: int,
+        language: str,
+        board: Any,
+        keep: Callable[[], None],
     ) -> None:
         self.game, self.seats, self.seat, self.language, self._board = game, seats, seat, language, board
+        self._keep = keep
         self.color = sys.stdout.isatty()
 
     def play(self) -> None:
@@ -199,6 +206,7 @@ class _Table:
             if agent is None:
                 self._show()
                 self._do(self._ask())
+                self._keep()
             else:
                 with redirect_stdout(sys.stderr):
                     action = choose(agent, self.game, self._seed())

@@ -65,9 +65,12 @@ def judge_game(agent: Agent, record: Mapping[str, Any], seed: int = 0) -> list[V
 
 def judge_position(agent: Agent, game: Game, seed: int) -> Verdict:
     """What the agent would do now; what chance it needs comes from the seed. AgentError as `choose`."""
+    from gardienii_env.agents.best import BestAgent
     from gardienii_env.agents.ismcts import IsmctsAgent
     from gardienii_env.agents.network import NetworkAgent
 
+    if isinstance(agent, BestAgent):
+        agent = agent.network(game.ruleset, game.num_players)
     if isinstance(agent, IsmctsAgent):
         return _searched(agent, game, seed)
     if isinstance(agent, NetworkAgent):

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from gardienii_env.agents import Agent
-from gardienii_env.errors import OptionError
+from gardienii_env.errors import OptionError, shown
 from gardienii_env.game import Game
 from gardienii_env.record import replay
 from gardienii_env.render.scene import scene
@@ -36,7 +36,7 @@ def replay_page(
         names: of the players by seat; None: only the seats are told.
 
     Raises RecordError, with the number of the move, if the record does not replay; AgentError if a judge
-    does not fit the game or fails in it; OptionError for a wrong language or number of names.
+    does not fit the game or fails in it; OptionError for a wrong language, number of names, or name.
     """
     return single_page("replay.js", language, replay_data(record, judges, names))
 
@@ -60,6 +60,9 @@ def replay_data(
     game = replay(record, 0)
     if names is not None and len(names) != game.num_players:
         raise OptionError(f"names: {len(names)} for {game.num_players} players; give one for each.")
+    for name in names or ():
+        if name is not None and not name.isprintable():
+            raise OptionError(f"names: {shown(name)} holds characters that cannot be shown.")
     scenes: list[Any] = [scene(game, open_hands=True)]
     scores, moves = [game.scores()], []
     for move in record["moves"]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from networks import save_network
 
 from gardienii_env import AgentError, Game, OptionError, RecordError
-from gardienii_env.agents import make_agent
+from gardienii_env.agents import best, make_agent
 from gardienii_env.record import dumps
 from gardienii_env.render.scene import scene
 from gardienii_env.render.texts import LANGUAGES, catalogue
@@ -128,6 +128,15 @@ def test_a_network_tells_its_probabilities(tmp_path: Path) -> None:
         assert verdict["value"] is not None  # these networks have an output `value`
 
 
+def test_the_best_policy_tells_its_probabilities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = make_agent(f"network:{save_network(tmp_path / 'gardienii-2.onnx')}")
+    monkeypatch.setattr(best, "POLICIES", tmp_path)
+    kept = record(decisions=5)
+    assert judge_game(make_agent("best"), kept) == judge_game(network, kept)
+
+
 def test_other_agents_tell_their_choice() -> None:
     game = Game.new(seed=4)
     verdict = judge_position(make_agent("greedy"), game, 0)
@@ -224,6 +233,7 @@ def test_the_command_writes_the_page(
         (["--agent", "gredy"], "Did you mean 'greedy'?"),
         (["--agent", "sb3:model.zip"], "--trust"),
         (["--names", "a,b,c"], "names: 3 for 2 players"),
+        (["--names", "a,b\udcff"], "names: 'b\\udcff' holds characters that cannot be shown"),
         (["--language", "fr"], "invalid choice: 'fr'"),
     ],
 )
