@@ -29,7 +29,7 @@ DESCRIPTION = """\
 Measure how many decisions a second the environments make on this machine.
 Actions are random legal ones. With opponents, only the learner's decisions
 count. Compiling is done before, and not timed: where it has not been done on
-this machine yet, it takes a few minutes more.
+this machine yet, it takes about a minute more.
 
 The cases:
 {cases}

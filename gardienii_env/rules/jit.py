@@ -75,7 +75,8 @@ class _Part(CPUDispatcher):
     """A compiled function without an entry point for Python."""
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.py_func(*arguments)
+        with np.errstate(over="ignore"):  # as compiled: whole numbers wrap around
+            return self.py_func(*arguments)
 
 
 def _compiled(function: F, **options: Any) -> F:
