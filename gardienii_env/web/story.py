@@ -119,8 +119,6 @@ def gain_words(language: str, gains: dict[str, int]) -> str:
     """What a set earned, with commas."""
     words = []
     for name, number in gains.items():
-        if name in GAINS:
-            words.append(text(language, f"count.{GAINS[name]}", number=number))
-        else:
-            words.append(text(language, f"gain.{name}", points=number))
+        key = f"count.{GAINS[name]}" if name in GAINS else f"gain.{name}"
+        words.append(text(language, key, number=number))
     return ", ".join(words)

@@ -67,7 +67,7 @@ def test_the_aec_environment_shows_what_a_spectator_sees() -> None:
     check_same(env.render(), picture(env.game, None, SIZE, language="de"))
     env.step(0)
     told = env._told
-    assert told.startswith("Platz 0 nimmt ")
+    assert told.startswith("Spieler 0 nimmt ")
     check_same(env.render(), picture(env.game, None, SIZE, language="de", told=told))
     while not env.game.is_over:
         env.step(choose(env.game.legal_mask(), rng))

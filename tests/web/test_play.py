@@ -150,7 +150,7 @@ def test_everything_is_told_in_the_language(typing: Typing, tmp_path: Path) -> N
     assert "Zum Ansehen: gardienii replay" in on.err
     assert "--language de" in on.err
     assert re.search(
-        r"^Platz 1 \(greedy\) spielt .* aus \(.*\); erhält: ein Teil mit", on.out, re.MULTILINE
+        r"^Spieler 1 \(greedy\) spielt .* aus \(.*\); erhält: ein Teil mit", on.out, re.MULTILINE
     )
 
 

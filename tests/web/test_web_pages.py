@@ -235,7 +235,7 @@ def open_replay(page: Page, tmp_path: Path, players: int = 3) -> Any:
     record = play(Game.new(players, seed=4), random.Random(4)).to_record()
     file = tmp_path / "game.html"
     file.write_text(
-        replay_page(record, [make_agent("greedy"), make_agent("ismcts:20")]), encoding="utf-8"
+        replay_page(record, [make_agent("greedy"), make_agent("ismcts:200")]), encoding="utf-8"
     )
     visit(page, file.as_uri() + "?language=en")
     until(page, "document.querySelector('.chart')")
@@ -309,7 +309,7 @@ def test_the_address_remembers_move_and_agent(page: Page, tmp_path: Path) -> Non
     visit(page, address)
     until(page, "document.querySelector('.chart')")
     assert place(page) == 7
-    assert "ismcts:20" in page.value("location.hash").replace("%3A", ":")
+    assert "ismcts:200" in page.value("location.hash").replace("%3A", ":")
     assert page.value("document.querySelector('.verdict select').value") == "1"
 
 
@@ -323,7 +323,7 @@ def test_what_an_agent_would_do_is_ranked_by_what_it_costs(page: Page, tmp_path:
     costs = [float(re.findall(r"\u2212([0-9.]+)\)$", line)[0]) for line in lines]
     assert len(costs) > 3
     assert costs == sorted(costs, reverse=True)
-    assert re.search(r"^Turn \d+: Seat 1 .*; ismcts:20 would: ", lines[0])
+    assert re.search(r"^Turn \d+: Seat 1 .*; ismcts:200 would: ", lines[0])
     click(page, ".worst button")
     assert lines[0].split(": ", 1)[1].split(" (\u2212")[0] in page.value(
         "document.querySelector('.verdict .differs').textContent"

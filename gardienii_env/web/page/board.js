@@ -119,7 +119,7 @@ function moveWords(move, names, you) {
   if (!done || move.step === "column") told.push(actionWords(form, move.action, move.step, move.card));
   if (done) {
     told.push(words("set", { cards: joined(done.cards), dragons: say(`count.${COLOURS[done.colour]}_dragon`, { number: done.number }) }));
-    const gains = Object.entries(done.gains).map(([name, number]) => (name in GAINS ? say(GAINS[name], { number }) : say(`gain.${name}`, { points: number })));
+    const gains = Object.entries(done.gains).map(([name, number]) => say(GAINS[name] ?? `gain.${name}`, { number }));
     if (gains.length) told.push(words("gets", { what: gains.join(", ") }));
   }
   return `${seatName(move.seat, names, you)} ${told.join("; ")}`;
@@ -367,7 +367,7 @@ function signsElement() {
 
 // The rules in short.
 function rulesElements() {
-  return ["web.how_cards", "web.how_turn", "web.how_prize", "web.how_end"].map((key) => el("p", {}, say(key)));
+  return ["web.how_cards", "web.how_turn", "web.how_twist", "web.how_prize", "web.how_points", "web.how_end", "web.how_rulesets"].map((key) => el("p", {}, say(key)));
 }
 
 // Who won, with the points of all, the best first.

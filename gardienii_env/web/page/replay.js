@@ -5,6 +5,7 @@ import { DATA, actionWords, ask, boardElement, cardOf, el, inSentence, keyOfGame
 const HOLD = 900; // milliseconds between moves while it plays by itself
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
 const SLIGHT = 0.05; // a value that is worse by less than this is no mistake to speak of
+const LOOKED_AT = 10; // visits below which the value of a move says little
 const REMEMBER = 400; // milliseconds after the last step until the address tells of it
 const root = document.getElementById("page");
 const state = { at: 0, view: "all", judge: 0, timer: null, memory: null };
@@ -54,10 +55,13 @@ function otherwise() {
   return judge ? looked().filter((k) => judge.verdicts[k][0] !== game.moves[k].action) : [];
 }
 
-// By how much the move made is worse than the agent's, in its values; null where it has none for both.
+// By how much the move made is worse than the agent's, in its values; null where it does not know both.
 function lossAt(k) {
   const [choice, , options] = game.judges[state.judge].verdicts[k];
-  const value = (action) => options.find((option) => option[0] === action)?.[3] ?? null;
+  const value = (action) => {
+    const [, , visits, value] = options.find((option) => option[0] === action) ?? [];
+    return (visits ?? LOOKED_AT) < LOOKED_AT ? null : value ?? null;
+  };
   const [best, made] = [value(choice), value(game.moves[k].action)];
   return best === null || made === null ? null : Math.max(0, best - made);
 }
@@ -176,7 +180,7 @@ function build() {
 function fillLog() {
   parts.log.replaceChildren(...game.moves.map((move, k) => el("li", { class: `seat-${move.seat}` },
     move.turn !== game.moves[k - 1]?.turn ? el("b", {}, say("web.turn", { turn: move.turn })) : null,
-    el("button", { type: "button", onclick: () => go(k) }, moveWords(move, game.names, you())))));
+    el("button", { type: "button", onclick: () => go(k + 1) }, moveWords(move, game.names, you())))));
 }
 
 function draw() {
@@ -225,7 +229,7 @@ function verdictElement(scene, move) {
 // Decisions made otherwise with what they cost, the worst first; null where the agent has no values.
 function worstElement(places) {
   const ranked = places.filter((k) => lossAt(k) !== null).sort((a, b) => lossAt(b) - lossAt(a));
-  return ranked.length === 0 ? null : el("div", {}, el("b", {}, say("web.worst")), el("ol", { class: "worst" }, ranked.map((k) => el("li", { class: isSlight(k) ? "slight" : null },
+  return ranked.length === 0 ? null : el("div", {}, el("b", {}, say("web.worst")), el("p", { class: "muted" }, say("web.worst_means")), el("ol", { class: "worst" }, ranked.map((k) => el("li", { class: isSlight(k) ? "slight" : null },
     el("button", { type: "button", "data-focus": `worst ${k}`, onclick: () => go(k) }, `${say("web.turn", { turn: game.moves[k].turn })}: ${judgedWords(k)} (−${lossAt(k).toFixed(2)})`)))));
 }
 
@@ -243,6 +247,7 @@ function judgedElement(judge, scene, move) {
   const [choice, value, options] = judge.verdicts[state.at], same = choice === move.action, loss = lossAt(state.at);
   const kind = same ? "same" : isSlight(state.at) ? "differs slight" : "differs";
   return el("div", {},
+    el("b", {}, say("web.next_decision")),
     el("p", { class: kind }, `${same ? "=" : "≠"} ${judgedWords(state.at)}`, same || loss === null ? null : ` (${say("web.loss", { loss: loss.toFixed(2) })})`),
     value === null ? null : el("p", {}, say("web.expects", { value: signed(value) })),
     options.length > 1 ? optionsElement(options, scene, move.action) : null);
