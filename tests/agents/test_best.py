@@ -9,7 +9,7 @@ import pytest
 from networks import save_network
 
 from gardienii_env import AgentError, Game, Ruleset
-from gardienii_env.agents import best, make_agent
+from gardienii_env.agents import AGENTS, best, make_agent
 from gardienii_env.agents.best import shipped_policies
 from gardienii_env.agents.network import NetworkAgent, read_manifest
 from gardienii_env.arena import duplicate_match
@@ -37,6 +37,10 @@ def test_it_plays_the_policy_of_the_game(policies: Path, ruleset: str, players: 
             action = agent.choose(game)
             assert action == network.choose(game)
             game.apply(action)
+
+
+def test_it_is_told_whether_any_policy_ships() -> None:
+    assert AGENTS["best"].meaning.endswith("none ships yet") == (not shipped_policies())
 
 
 def test_the_content_of_a_ruleset_counts_not_its_name(policies: Path) -> None:

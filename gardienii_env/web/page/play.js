@@ -86,7 +86,7 @@ function formElement(chosen, draw) {
     el("h2", {}, say("web.new_game")),
     select(say("web.players"), [2, 3, 4].map((n) => [n, say("count.player", { number: n })]), chosen.players, (n) => change("players", Number(n))),
     select(say("web.ruleset"), offer.rulesets.map((name) => [name, name]), chosen.ruleset, (name) => change("ruleset", name)),
-    opponents,
+    opponents, el("p", { class: "muted" }, say("web.strength")),
     select(say("web.your_seat"), seats, chosen.seat, (seat) => change("seat", seat)),
     el("button", { class: "main", type: "submit", disabled: agents.length === 0 }, say("web.start")), failed);
 }
