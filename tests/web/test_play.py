@@ -165,7 +165,7 @@ def test_a_game_is_kept_after_every_decision(
     typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the file holds when the other seat is asked is what has been done by the person."""
-    (tmp_path / "watching.py").write_text(
+    (tmp_path / "overlooking.py").write_text(
         "from pathlib import Path\n"
         "def choose(game, rng):\n"
         "    with Path('seen.jsonl').open('a') as seen:\n"
@@ -173,7 +173,7 @@ def test_a_game_is_kept_after_every_decision(
         "    return game.legal_actions()[0]\n"
     )
     monkeypatch.chdir(tmp_path)
-    typing(["#1"] * 9, "--agents", "python:watching:choose", "--seed", "5", "--out", "mine.jsonl")
+    typing(["#1"] * 9, "--agents", "python:overlooking:choose", "--seed", "5", "--out", "mine.jsonl")
     moves = [record["moves"] for _, record in read_file(tmp_path / "seen.jsonl")]
     assert all(kept[-1]["player"] == 0 for kept in moves)
     assert len({len(kept) for kept in moves}) > 1
