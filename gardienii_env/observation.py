@@ -566,13 +566,8 @@ def encode_table(s: np.void, at: np.void, shown: np.void, out: Row) -> None:
     for side in range(2):
         for place in range(SLOTS_PER_SIDE):
             slot = SLOTS_PER_SIDE * side + place
-            mark(
-                out,
-                shown,
-                SUPPLY + slot,
-                at["supply"] + slot * NUM_CARDS,
-                wide(s["supply"][side, place]),
-            )
+            card = wide(s["supply"][side, place])
+            mark(out, shown, SUPPLY + slot, at["supply"] + slot * NUM_CARDS, card)
         put(out, at["deck_size"] + side, s["deck_size"][side])
     number = top_back(s, LEFT)
     mark(out, shown, LEFT_TOP, at["left_top"], number - 1 if number >= 0 else -1)

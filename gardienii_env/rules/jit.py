@@ -120,7 +120,7 @@ class _Notice(event.Listener):
             return
         self.given = True
         print(
-            "gardienii-env: compiling for this machine. It takes up to a minute, once for each part of "
+            "gardienii-env: compiling for this machine. It takes about a minute, once for each part of "
             "the package that is used: the result is kept on disk, where there is a folder to write to "
             "(NUMBA_CACHE_DIR).",
             file=sys.stderr,
