@@ -42,7 +42,7 @@ board and what you may do; answer with the id or the name of an action, or with
   help        what can be answered
 
 The game is written as a record after each of your decisions, so that nothing is lost
-whatever ends it; to standard output (--out -) once, when it is over or you leave."""
+whatever ends it; to standard output (--out -) or a pipe once, when the game ends."""
 
 EXAMPLES = """\
   gardienii play
@@ -99,7 +99,7 @@ def run(args: Namespace) -> int:
         agent.check(game.ruleset, game.num_players)
     seats = [*agents[: args.seat], None, *agents[args.seat :]]
     out = _file(args)
-    table = _Table(game, seats, args.seat, args.language, board, lambda: _keep(game, out))
+    table = _Table(game, seats, args.seat, args.language, board, lambda: _keep_so_far(game, out))
     _keep(game, out)  # what cannot be written to is told at once
     print(text(args.language, "play.record", file=shlex.quote(out)), file=sys.stderr)
     try:
@@ -170,9 +170,18 @@ def _new_file() -> Path:
     return file
 
 
+def _keep_so_far(game: Game, out: str) -> None:
+    """Write the record in mid-game. What hinders it is told, and the game goes on."""
+    try:
+        _keep(game, out)
+    except OptionError as error:
+        print(error, file=sys.stderr)
+
+
 def _keep(game: Game, out: str, last: bool = False) -> None:
-    """Write the record of the game as it stands; to standard output only the last time."""
-    if last or out != STDOUT:
+    """Write the record of the game as it stands; to what is no ordinary file only the last time."""
+    special = out == STDOUT or (Path(out).exists() and not Path(out).is_file())
+    if last or not special:
         with writing(out) as file:
             print(dumps(game.to_record()), file=file)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from helpers import Program, Result
 
-from gardienii_env import Game
+from gardienii_env import Game, OptionError
+from gardienii_env.cli import play
 from gardienii_env.cli.play import meant
 from gardienii_env.record import read_file, verify
 
@@ -177,6 +180,37 @@ def test_a_game_is_kept_after_every_decision(
     moves = [record["moves"] for _, record in read_file(tmp_path / "seen.jsonl")]
     assert all(kept[-1]["player"] == 0 for kept in moves)
     assert len({len(kept) for kept in moves}) > 1
+
+
+def test_what_hinders_writing_in_mid_game_does_not_end_it(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, times = play._keep, []
+
+    def hindered(game: Game, out: str, last: bool = False) -> None:
+        times.append(last)
+        if len(times) == 3:
+            raise OptionError("--out: the disk is full.")
+        keep(game, out, last)
+
+    monkeypatch.setattr(play, "_keep", hindered)
+    out = tmp_path / "mine.jsonl"
+    result = typing(["#1"] * 300, "--seed", "5", "--out", out)
+    assert result.status == 0
+    assert "the disk is full" in result.err
+    ((_, record),) = read_file(out)
+    verify(record)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_given_the_record_once(typing: Typing, tmp_path: Path) -> None:
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    assert typing(["#1", "#1", "quit"], "--seed", "5", "--out", pipe).status == 0
+    reader.join(20)
+    assert len(read[0].splitlines()) == 1
 
 
 def test_an_agent_that_fails_loses_nothing(
