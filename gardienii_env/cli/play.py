@@ -101,13 +101,16 @@ def run(args: Namespace) -> int:
     out = _file(args)
     table = _Table(game, seats, args.seat, args.language, board, lambda: _keep_so_far(game, out))
     _keep(game, out)  # what cannot be written to is told at once
-    print(text(args.language, "play.record", file=shlex.quote(out)), file=sys.stderr)
+    if _stays(out):
+        print(text(args.language, "play.record", file=shlex.quote(out)), file=sys.stderr)
     try:
         table.play()
     except (KeyboardInterrupt, _Left):
         print()
     finally:
         _keep(game, out, last=True)
+    if not _stays(out):  # there is no file to go on with
+        return 0
     language = [] if args.language == next(iter(LANGUAGES)) else ["--language", args.language]
     if not game.is_over:
         command = ["gardienii", "play", "--resume", out, "--agents", args.agents, *language]
@@ -170,6 +173,11 @@ def _new_file() -> Path:
     return file
 
 
+def _stays(out: str) -> bool:
+    """Whether what is written there is a file afterwards, no pipe and no device."""
+    return out != STDOUT and (Path(out).is_file() or not Path(out).exists())
+
+
 def _keep_so_far(game: Game, out: str) -> None:
     """Write the record in mid-game. What hinders it is told, and the game goes on."""
     try:
@@ -179,9 +187,8 @@ def _keep_so_far(game: Game, out: str) -> None:
 
 
 def _keep(game: Game, out: str, last: bool = False) -> None:
-    """Write the record of the game as it stands; to what is no ordinary file only the last time."""
-    special = out == STDOUT or (Path(out).exists() and not Path(out).is_file())
-    if last or not special:
+    """Write the record of the game as it stands; to what is no file only the last time."""
+    if last or _stays(out):
         with writing(out) as file:
             print(dumps(game.to_record()), file=file)
 

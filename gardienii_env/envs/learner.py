@@ -187,7 +187,7 @@ class LearnerTable:
         return {**rest, "_arrays": own_arrays(self._arrays)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(writable(state))
         self._arrays = Arrays(
             rules=self.batch.rules,
             states=self.batch.states,

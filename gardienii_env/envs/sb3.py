@@ -27,6 +27,7 @@ from gardienii_env.game import RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
 from gardienii_env.rules import scoring
 from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.batch import WritableCopies
 from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
@@ -46,7 +47,7 @@ __all__ = ["GardieniiVecEnv", "Standardized", "write_leads"]
 LEAST_SPREAD = 0.01
 
 
-class GardieniiVecEnv(VecEnv):
+class GardieniiVecEnv(WritableCopies, VecEnv):
     """See the module. The arguments are those of the single-agent environment, and:
 
     Args:

@@ -22,6 +22,7 @@ from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import Layout, Observations, ObservationType, View
 from gardienii_env.render.modes import DEFAULT_SIZE, RENDER_MODES, Frame, Renderer
 from gardienii_env.rules.actions import NUM_ACTIONS, action_id
+from gardienii_env.rules.batch import WritableCopies
 from gardienii_env.rules.random import check_seed
 from gardienii_env.rules.ruleset import SHIPPED
 
@@ -49,7 +50,7 @@ def check_illegal_action(illegal_action: IllegalAction) -> IllegalAction:
     return illegal_action
 
 
-class GardieniiSingleEnv(gym.Env[Observations, np.int64]):
+class GardieniiSingleEnv(WritableCopies, gym.Env[Observations, np.int64]):
     """One seat of the game as a Gymnasium environment; registered as `Gardienii-v0`.
 
     Args:

@@ -45,6 +45,7 @@ from gardienii_env.game import Game, RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
 from gardienii_env.render.modes import DEFAULT_SIZE, Frame, Renderer
 from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.batch import WritableCopies
 from gardienii_env.rules.ruleset import SHIPPED
 
 __all__ = ["GardieniiVectorEnv"]
@@ -62,7 +63,9 @@ Step = tuple[
 """What a step gives: observations, rewards, terminations, truncations, infos."""
 
 
-class GardieniiVectorEnv(VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
+class GardieniiVectorEnv(
+    WritableCopies, VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]
+):
     """Games side by side, each with a learner and its opponents, stepped by one call.
 
     The arguments are those of the single-agent environment (but there is no render mode `human`), and:

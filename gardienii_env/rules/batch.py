@@ -15,7 +15,7 @@ from gardienii_env.rules.jit import compiled
 from gardienii_env.rules.ruleset import Ruleset
 from gardienii_env.rules.state import STATE, States
 
-__all__ = ["Batch", "deal_all", "own_arrays", "writable"]
+__all__ = ["Batch", "WritableCopies", "deal_all", "own_arrays", "writable"]
 
 
 class Batch:
@@ -118,6 +118,13 @@ def writable(arrays: Mapping[str, Any]) -> dict[str, Any]:
         name: np.require(value, requirements="W") if isinstance(value, np.ndarray) else value
         for name, value in arrays.items()
     }
+
+
+class WritableCopies:
+    """For what is pickled with arrays: they can be written to in a copy, see `writable`."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(writable(state))
 
 
 def _restore(ruleset: Ruleset, num_players: int, states: bytes, masks: bytes) -> Batch:

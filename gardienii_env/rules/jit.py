@@ -74,9 +74,9 @@ def inlined(function: F) -> F:
 class _Part(CPUDispatcher):
     """A compiled function without an entry point for Python."""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         with np.errstate(over="ignore"):  # as compiled: whole numbers wrap around
-            return self.py_func(*arguments)
+            return self.py_func(*arguments, **named)
 
 
 def _compiled(function: F, **options: Any) -> F:

@@ -58,11 +58,7 @@ def replay_data(
     """
     replay(record)  # what is wrong is refused before anything is made of it
     game = replay(record, 0)
-    if names is not None and len(names) != game.num_players:
-        raise OptionError(f"names: {len(names)} for {game.num_players} players; give one for each.")
-    for name in names or ():
-        if name is not None and not name.isprintable():
-            raise OptionError(f"names: {shown(name)} holds characters that cannot be shown.")
+    names = _check_names([None] * game.num_players if names is None else names, game.num_players)
     scenes: list[Any] = [scene(game, open_hands=True)]
     scores, moves = [game.scores()], []
     for move in record["moves"]:
@@ -70,7 +66,7 @@ def replay_data(
         scenes.append(scene(game, open_hands=True))
         scores.append(game.scores())
     return {
-        "names": [None] * game.num_players if names is None else list(names),
+        "names": names,
         "seed": None if game.seed is None else str(game.seed),  # JavaScript would round it
         "rules": rule_numbers(game),
         "first": scenes[0],
@@ -92,6 +88,22 @@ def rule_numbers(game: Game) -> dict[str, int]:
         "egg_points": rules.egg_points,
         "egg_majority_points": rules.egg_majority_points,
     }
+
+
+def _check_names(names: Sequence[str | None], num_players: int) -> list[str | None]:
+    """The names, one for each player; OptionError if they are not that."""
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise OptionError(f"names: {shown(names)} is no list; give one with a name for each player.")
+    if len(names) != num_players:
+        raise OptionError(f"names: {len(names)} for {num_players} players; give one for each.")
+    for name in names:
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise OptionError(f"names: {shown(name)} is no text; give a name, or None for no name.")
+        if not "".join(name.split()).isprintable():
+            raise OptionError(f"names: {shown(name)} holds characters that cannot be shown.")
+    return list(names)
 
 
 def _packed(verdict: Verdict) -> list[Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import random
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
+from driving import pickled, pickled_apart
 from rulesets import COMBINATIONS, VARIATIONS
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -319,6 +322,21 @@ def test_attributes_and_methods_of_the_games() -> None:
     with pytest.raises(OptionError, match="colour"):
         env.set_attr("colour", "red")
     env.close()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
+def test_a_copy_goes_on_and_begins_anew(copied: Callable[[Any], Any]) -> None:
+    env = batch_of(4, opponents="greedy", seed=1)
+    begun = copied(env)
+    env.reset()
+    course(env, 30)
+    twin = copied(env)
+    assert course(twin) == course(env)
+    for other in (begun, twin):
+        env.seed(5)
+        other.seed(5)
+        assert other.reset().tobytes() == env.reset().tobytes()
+        assert course(other) == course(env)
 
 
 def test_under_vec_monitor() -> None:

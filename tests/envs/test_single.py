@@ -18,7 +18,17 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from driving import IN_THREADS, SINGLE, VECTOR_ENVS, WAYS, put_state, seat_of, takes_anything
+from driving import (
+    IN_THREADS,
+    SINGLE,
+    VECTOR_ENVS,
+    WAYS,
+    pickled,
+    pickled_apart,
+    put_state,
+    seat_of,
+    takes_anything,
+)
 from gymnasium.utils.env_checker import check_env as gymnasium_check_env
 from rulesets import COMBINATIONS, VARIATIONS, same_for_all
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
@@ -595,12 +605,8 @@ def test_at_the_start_of_an_episode_too(gym_env_of: EnvOf) -> None:
 # -- copies and pictures ---------------------------------------------------------------------------
 
 
-def pickled(env: Any) -> Any:
-    return pickle.loads(pickle.dumps(env))
-
-
 @pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
 def test_a_copy_goes_on_with_the_game(env_of: EnvOf, copied: Callable[[Any], Any], reward: Any) -> None:
     for players, ruleset in ((2, "gardienii"), (4, "dragonkeepers")):
         env = env_of(players, ruleset, reward=reward)
@@ -617,9 +623,10 @@ def test_a_copy_goes_on_with_the_game(env_of: EnvOf, copied: Callable[[Any], Any
             assert episode(twin, random.Random(9)) == episode(other, random.Random(9))
 
 
-def test_a_copy_before_the_first_reset(env_of: EnvOf) -> None:
+@pytest.mark.parametrize("copied", [pickled, pickled_apart])
+def test_a_copy_before_the_first_reset(env_of: EnvOf, copied: Callable[[Any], Any]) -> None:
     env = env_of()
-    twin = pickled(env)
+    twin = copied(env)
     assert episode(twin, random.Random(1), seed=1) == episode(env, random.Random(1), seed=1)
 
 

@@ -6,7 +6,6 @@ The tests of `test_single.py` run against it too.
 from __future__ import annotations
 
 import copy
-import pickle
 import random
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from driving import count_signatures, pick, write_anew
+from driving import count_signatures, pick, pickled, pickled_apart, write_anew
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from rulesets import COMBINATIONS, VARIATIONS
@@ -862,12 +861,8 @@ def test_an_opponents_error_in_a_reset_changes_nothing() -> None:
 # -- copies ------------------------------------------------------------------------------------------
 
 
-def pickled(envs: Any) -> Any:
-    return pickle.loads(pickle.dumps(envs))
-
-
 @pytest.mark.parametrize("dtype", ["float32", "uint8"])
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
 @modes
 def test_a_copy_goes_on_with_the_games(
     copied: Callable[[Any], Any], mode: AutoresetMode, dtype: Any

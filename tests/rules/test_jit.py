@@ -48,4 +48,4 @@ def test_a_part_of_compiled_functions_runs_as_python_too() -> None:
     state = np.zeros(1, STATE)
     state["deck_size"] = 1
     state["deck"] = CARDS.index("W3")
-    assert top_back(state[0], 0) == 3
+    assert top_back(state[0], 0) == top_back(state[0], side=0) == 3

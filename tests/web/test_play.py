@@ -208,7 +208,9 @@ def test_a_pipe_is_given_the_record_once(typing: Typing, tmp_path: Path) -> None
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
     reader.start()
-    assert typing(["#1", "#1", "quit"], "--seed", "5", "--out", pipe).status == 0
+    result = typing(["#1", "#1", "quit"], "--seed", "5", "--out", pipe)
+    assert result.status == 0
+    assert "--resume" not in result.err
     reader.join(20)
     assert len(read[0].splitlines()) == 1
 

@@ -185,6 +185,27 @@ def test_names_are_text_and_no_markup() -> None:
     assert "<!--" not in page
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["Ann"], "1 for 2 players"),
+        ("ab", "'ab' is no list"),
+        (7, "7 is no list"),
+        ([1, 2], "1 is no text"),
+        (["Ann", "a\x1b[1m"], "cannot be shown"),
+        (["Ann", "\ud800"], "cannot be shown"),
+    ],
+)
+def test_a_wrong_name_is_told(names: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=re.escape(message)):
+        replay_page(record(), names=names)
+
+
+def test_a_name_may_have_blanks_of_any_kind() -> None:
+    names = ["Dr.\u00a0Ann", None]
+    assert replay_data(record(), names=names)["names"] == names
+
+
 def test_the_scripts_ask_for_texts_that_there_are() -> None:
     folder = files("gardienii_env.web") / "page"
     source = "\n".join(file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".js"))
