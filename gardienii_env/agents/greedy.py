@@ -27,6 +27,7 @@ from gardienii_env.rules.actions import (
     TAKE,
 )
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.bits import lowest_bit
 from gardienii_env.rules.cards import (
     BACK,
     DARK,
@@ -69,14 +70,13 @@ NO_PAGE, SEVERAL = -1, -2
 NOTES = np.dtype(
     [
         # The same for every hand.
-        ("number_chance", np.float64, NUMBERS + 1),  # share of each left page in the ruleset's deck
-        ("colour_chance", np.float64, NUM_COLOURS),  # share of each right page
         ("column", np.float64, NUM_COLOURS),  # worth of starting it; minus infinity where it is closed
         ("earned", np.float64, (NUMBERS + 1, NUM_COLOURS)),  # by a set: its prize and its column
         ("may_lay", np.int8, 2),  # on the left, on the right
         ("may_lay_both", np.int8),
         # What the hand holds.
         ("hand", np.int8, NUM_CARDS),  # count by card type
+        ("held", np.int64),  # the set of the card types in it
         ("left_page", np.int8, NUMBERS + 1),  # the card to lay for a number, NO_PAGE or SEVERAL
         ("right_page", np.int8, NUM_COLOURS),  # 1 where there is a card to lay for the colour
         ("kept", np.int8, NUM_COLOURS),  # how many gains are in `best`
@@ -243,45 +243,24 @@ def gain_of_set(best: npt.NDArray[np.float64], kept: int, n: int, lost: float) -
 
 @compiled
 def note_all(r: np.void, s: np.void, notes: np.void) -> None:
-    """Note what is the same for every hand, and the hand of the seat that decides."""
-    note_chances(r, notes)
+    """Note what sets earn, and the hand of the seat that decides."""
     note_earned(r, s, notes)
     notes["may_lay"][LEFT] = may_modify(r, s, LEFT)
     notes["may_lay"][RIGHT] = may_modify(r, s, RIGHT)
     notes["may_lay_both"] = r["modifications_per_turn"] >= 2
     notes["hand"][:] = 0
+    notes["held"] = 0
     notes["left_page"][:] = NO_PAGE
     notes["right_page"][:] = 0
     notes["kept"][:] = 0
     player = s["player"]
+    held = 0
     for card in range(NUM_CARDS):
-        if s["hand"][player, card] > 0:
-            note_cards(r, notes, card, s["hand"][player, card])
-
-
-@compiled
-def note_chances(r: np.void, notes: np.void) -> None:
-    """Note how often each page stands in the ruleset's decks."""
-    numbers, colours = notes["number_chance"], notes["colour_chance"]
-    numbers[:] = 0.0
-    colours[:] = 0.0
-    for card in range(NUM_CARDS):
-        if SIDE[card] == LEFT:
-            numbers[BACK[card]] += r["left_deck"][card]
-        else:
-            colours[BACK[card]] += r["right_deck"][card]
-    to_shares(numbers)
-    to_shares(colours)
-
-
-@compiled
-def to_shares(counts: npt.NDArray[np.float64]) -> None:
-    """Divide counts by their sum, in place; without any they stay 0."""
-    total = 0.0
-    for k in range(counts.size):
-        total += counts[k]
-    for k in range(counts.size):
-        counts[k] /= max(total, 1.0)
+        held |= int(s["hand"][player, card] > 0) << card
+    while held:
+        card = lowest_bit(held)
+        note_cards(r, notes, card, s["hand"][player, card])
+        held &= held - 1
 
 
 @compiled
@@ -302,11 +281,12 @@ def note_earned(r: np.void, s: np.void, notes: np.void) -> None:
 def note_cards(r: np.void, notes: np.void, card: int, count: int) -> None:
     """Note that the hand holds so many cards of a type more."""
     notes["hand"][card] += count
+    notes["held"] |= 1 << card
     by_itself = gain(r, card)
-    for c in range(NUM_COLOURS):
-        if FRONT[card] == c or card == DARK:
-            for _ in range(min(count, MOST_KEPT)):
-                notes["kept"][c] = keep(notes["best"][c], notes["kept"][c], by_itself)
+    first, last = (0, NUM_COLOURS) if card == DARK else (FRONT[card], FRONT[card] + 1)
+    for c in range(first, last):
+        for _ in range(min(count, MOST_KEPT)):
+            notes["kept"][c] = keep(notes["best"][c], notes["kept"][c], by_itself)
     back = BACK[card]
     if not notes["may_lay"][SIDE[card]]:
         return
@@ -337,8 +317,8 @@ def note_pages(r: np.void, notes: np.void) -> None:
     notes["lay_left"][:] = 0.0
     notes["lay_right"][:] = 0.0
     notes["lay_both"] = 0.0
-    for n in range(1, NUMBERS + 1):
-        for c in range(NUM_COLOURS):
+    for c in range(NUM_COLOURS):
+        for n in range(1, min(notes["kept"][c], NUMBERS) + 1):
             _, left, right, both = ways(r, notes, n, c)
             notes["lay_left"][c] = max(notes["lay_left"][c], left)
             notes["lay_right"][n] = max(notes["lay_right"][n], right)
@@ -369,18 +349,18 @@ def ways(r: np.void, notes: np.void, n: int, c: int) -> tuple[float, float, floa
 
 
 @compiled
-def expected_worth(notes: np.void, number: int, colour: int) -> float:
+def expected_worth(r: np.void, notes: np.void, number: int, colour: int) -> float:
     """What the best set is worth when the decks show a number and a colour; -1: not known."""
     total = 0.0
     for n in range(1, NUMBERS + 1):
         if number >= 0 and n != number:
             continue
-        n_chance = 1.0 if number >= 0 else notes["number_chance"][n]
+        n_chance = 1.0 if number >= 0 else r["number_share"][n]
         lay_right = max(notes["lay_both"], notes["lay_right"][n])
         for c in range(NUM_COLOURS):
             if colour >= 0 and c != colour:
                 continue
-            c_chance = 1.0 if colour >= 0 else notes["colour_chance"][c]
+            c_chance = 1.0 if colour >= 0 else r["colour_share"][c]
             as_it_stands = notes["earned"][n, c] + notes["gains"][n, c]
             best = max(lay_right, notes["lay_left"][c], as_it_stands)
             total += n_chance * c_chance * best
@@ -395,9 +375,12 @@ def outlook(r: np.void, notes: np.void, number: int, colour: int) -> float:
     """What the hand is worth with the decks showing a number and a colour; -1: not known yet."""
     note_gains(notes)
     note_pages(r, notes)
-    total = expected_worth(notes, number, colour) + FUTURE * expected_worth(notes, -1, -1)
-    for card in range(NUM_CARDS):
+    total = expected_worth(r, notes, number, colour) + FUTURE * expected_worth(r, notes, -1, -1)
+    held = notes["held"]
+    while held:
+        card = lowest_bit(held)
         total += notes["hand"][card] * worth_in_hand(card)
+        held &= held - 1
     return total
 
 
@@ -435,19 +418,21 @@ def choose_page(r: np.void, s: np.void) -> int:
     hand = s["hand"][s["player"]]
     number, colour = top_back(s, LEFT), top_back(s, RIGHT)
     best = 0.0
-    action = PASS
+    side, back, fits = NO_PAGE, NO_PAGE, NO_PAGE
     for n in range(1, NUMBERS + 1):
         for c in range(NUM_COLOURS):
+            if n > notes["kept"][c]:
+                continue
             as_it_stands, left, right, both = ways(r, notes, n, c)
             if n == number and c == colour and as_it_stands > best:
-                best, action = as_it_stands, PASS
+                best, side = as_it_stands, NO_PAGE
             if n == number and right > best:
-                best, action = right, MODIFY + page_to_lay(hand, RIGHT, c, c)
+                best, side, back, fits = right, RIGHT, c, c
             if c == colour and left > best:
-                best, action = left, MODIFY + page_to_lay(hand, LEFT, n, c)
+                best, side, back, fits = left, LEFT, n, c
             if both > best:
-                best, action = both, MODIFY + page_to_lay(hand, LEFT, n, c)
-    return action
+                best, side, back, fits = both, LEFT, n, c
+    return PASS if side == NO_PAGE else MODIFY + page_to_lay(hand, side, back, fits)
 
 
 @compiled

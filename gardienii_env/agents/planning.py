@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.agents.greedy import piece_worths, to_shares
+from gardienii_env.agents.greedy import piece_worths
 from gardienii_env.rules.cards import (
     BACK,
     DARK,
@@ -145,6 +145,16 @@ def note_unseen(s: np.void, plan: np.void) -> None:
             colours[BACK[card]] += unseen[card]
     to_shares(numbers)
     to_shares(colours)
+
+
+@compiled
+def to_shares(counts: npt.NDArray[np.float64]) -> None:
+    """Divide counts by their sum, in place; without any they stay 0."""
+    total = 0.0
+    for k in range(counts.size):
+        total += counts[k]
+    for k in range(counts.size):
+        counts[k] /= max(total, 1.0)
 
 
 @compiled

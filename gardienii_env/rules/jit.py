@@ -116,7 +116,8 @@ class _Notice(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         function = getattr(event.data.get("dispatcher"), "py_func", None)
-        if self.given or not getattr(function, "__module__", "").startswith(PACKAGE):
+        module = getattr(function, "__module__", None) or ""  # None: made by exec
+        if self.given or module.split(".")[0] != PACKAGE:
             return
         self.given = True
         print(

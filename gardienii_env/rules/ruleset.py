@@ -29,6 +29,7 @@ from gardienii_env.rules.cards import (
     DARK,
     LEFT,
     NUM_CARDS,
+    NUM_COLOURS,
     NUMBERS,
     RIGHT,
     SIDE,
@@ -89,6 +90,8 @@ _POINTS_KEYS = frozenset(map(str, range(MAX_POINTS + 1)))
 
 RULES = np.dtype(
     [
+        ("number_share", np.float64, NUMBERS + 1),  # of the left deck's backs that show it; 0 unused
+        ("colour_share", np.float64, NUM_COLOURS),  # of the right deck's
         ("supply_per_deck", np.int16),
         ("modifications_per_turn", np.int16),
         ("crystals_per_turn", np.int16),
@@ -272,6 +275,12 @@ class Ruleset:
                 rules[pile][CARD_INDEX[card]] = count
         for card in range(NUM_CARDS):
             rules["card_value"][card] = self.card_values[_value_key(card)]
+            if SIDE[card] == LEFT:
+                rules["number_share"][BACK[card]] += rules["left_deck"][card]
+            else:
+                rules["colour_share"][BACK[card]] += rules["right_deck"][card]
+        for share in ("number_share", "colour_share"):
+            rules[share] /= max(rules[share].sum(), 1)
         pieces = sorted((int(points), count) for points, count in self.amulet_pieces.items())
         rules["piece_values"] = len(pieces)
         for k, (points, count) in enumerate(pieces):

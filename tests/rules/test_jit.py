@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 
 import gardienii_env
@@ -49,3 +51,9 @@ def test_a_part_of_compiled_functions_runs_as_python_too() -> None:
     state["deck_size"] = 1
     state["deck"] = CARDS.index("W3")
     assert top_back(state[0], 0) == top_back(state[0], side=0) == 3
+
+
+def test_functions_of_others_that_belong_to_no_module_compile() -> None:
+    made: dict[str, Any] = {"__name__": None}
+    exec("def double(n):\n    return 2 * n", made)
+    assert numba.njit(made["double"])(4) == 8

@@ -128,6 +128,13 @@ def test_the_compiled_form_holds_the_same(name: str) -> None:
             assert rules[field] == value, field
     for pile in ("left_deck", "right_deck", "starting_cards"):
         assert rules[pile].tolist() == [page[pile].get(card, 0) for card in CARDS]
+    for share, deck, faces in (
+        ("number_share", "left_deck", "123456"),
+        ("colour_share", "right_deck", "wrbg"),
+    ):
+        counts = [sum(n for card, n in page[deck].items() if card[1] == face) for face in faces]
+        assert rules[share].tolist()[-len(faces) :] == [n / sum(counts) for n in counts]
+    assert rules["number_share"][0] == 0
     assert rules["card_value"].tolist() == [1, 2, 3, 4, 5] * 4 + [1] * 12 + [1]
     assert rules["piece_points"].tolist() == [1, 4, 6, 8, 10, 12, 16, 20]
     assert rules["piece_count"].tolist() == [8, 8, 5, 4, 8, 4, 5, 3]
