@@ -74,6 +74,7 @@ class NetworkConfig(Section):
     hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)
     activation: Literal["tanh", "relu"] = "tanh"
     standardize: bool = True  # bring the numbers of observations to one size first
+    thermometer: bool = True  # and add what the hand has enough cards for; needs `standardize`
 
 
 class SelfPlayConfig(Section):
@@ -201,6 +202,8 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
         raise OptionError(
             f"env.payoff: start {config.env.payoff.start} is not before end {config.env.payoff.end}."
         )
+    if config.network.thermometer and not config.network.standardize:
+        raise OptionError("network.thermometer: true needs network.standardize; set it to false.")
     _check_names(config)
     return config
 

@@ -16,6 +16,7 @@ from gardienii_env.agents import Agent
 from gardienii_env.agents.network import INPUT, OUTPUT, Manifest, write_manifest
 from gardienii_env.agents.sampling import sample_actions
 from gardienii_env.envs.sb3 import Standardized
+from gardienii_env.envs.thermometer import Thermometer
 from gardienii_env.errors import OptionError
 from gardienii_env.observation import View, observe_deciding
 from gardienii_env.rules.actions import NUM_ACTIONS
@@ -31,15 +32,21 @@ Matrix = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Layers:
-    """A policy tower: `y = x @ weights[k] + biases[k]`, with the activation between two of them."""
+    """A policy tower: `y = x @ weights[k] + biases[k]`, with the activation between two of them.
+
+    With a `thermometer` the first x is the observation and after it the encoding of the own hand.
+    """
 
     weights: tuple[Matrix, ...]
     biases: tuple[Matrix, ...]
     activation: str
+    thermometer: Thermometer | None = None
 
     def logits(self, observations: Matrix) -> Matrix:
         """Logits, shape (k, 73), for observations, shape (k, size); both float32."""
         x = observations
+        if self.thermometer is not None:
+            x = np.concatenate([x, self.thermometer.encode(x)], axis=1)
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             x = x @ weight
             x += bias
@@ -54,17 +61,17 @@ class Layers:
 def layers_of(policy: Any, activation: str) -> Layers:
     """A copy of the policy tower of an SB3 policy whose hidden layers are all linear.
 
-    Where observations are standardized, the first layer does that too.
+    Where numbers are standardized, the first layer does that too.
     """
     modules = [*policy.mlp_extractor.policy_net, policy.action_net]
     linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
     weights = [np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in linear]
     biases = [layer.bias.detach().numpy().copy() for layer in linear]
-    if isinstance(policy.features_extractor, Standardized):
-        mean, scale = policy.features_extractor.mean.numpy(), policy.features_extractor.scale.numpy()
-        weights[0] = weights[0] * scale[:, np.newaxis]
-        biases[0] = biases[0] - mean @ weights[0]
-    return Layers(tuple(weights), tuple(biases), activation)
+    extractor = policy.features_extractor
+    if isinstance(extractor, Standardized):
+        weights[0] = weights[0] * extractor.scale.numpy()[:, np.newaxis]
+        biases[0] = biases[0] - extractor.mean.numpy() @ weights[0]
+    return Layers(tuple(weights), tuple(biases), activation, getattr(extractor, "thermometer", None))
 
 
 class Snapshot(Agent):
@@ -86,34 +93,54 @@ class Snapshot(Agent):
 # -- ONNX ------------------------------------------------------------------------------------------
 
 
+class _Graph:
+    """The nodes of an ONNX graph, and the numbers that it keeps."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+
+    def keep(self, numbers: Any) -> str:
+        """Keep numbers; returns their name."""
+        name = f"numbers{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(np.asarray(numbers), name))
+        return name
+
+    def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node; returns the name of its output."""
+        output = f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+
 def export(layers: Layers, path: str | Path, manifest: Manifest) -> None:
     """Write a policy as an ONNX file that `network:` plays; OptionError if it cannot be written.
 
     The file says for what games it is. It has the policy alone, not the value function.
     """
-    nodes, initializers, last = [], [], INPUT
-    for k, (weight, bias) in enumerate(zip(layers.weights, layers.biases, strict=True)):
-        final = k + 1 == len(layers.weights)
-        names = [f"weight{k}", f"bias{k}"]
-        initializers += [
-            numpy_helper.from_array(a, n) for a, n in zip((weight, bias), names, strict=True)
-        ]
-        output = OUTPUT if final else f"linear{k}"
-        nodes.append(helper.make_node("Gemm", [last, *names], [output]))
-        last = output
-        if not final:
-            nodes.append(helper.make_node(layers.activation.capitalize(), [last], [f"hidden{k}"]))
-            last = f"hidden{k}"
-    size = layers.weights[0].shape[0]
-    graph = helper.make_graph(
-        nodes,
+    graph = _Graph()
+    last = INPUT
+    if layers.thermometer is not None:
+        hand, weights, biases = layers.thermometer
+        ends = (graph.keep(np.array([place], np.int64)) for place in (hand.start, hand.stop, 1))
+        marks = graph.add("Slice", INPUT, *ends)
+        marks = graph.add("Gemm", marks, graph.keep(weights), graph.keep(biases))
+        marks = graph.add("Clip", marks, graph.keep(np.float32(0)), graph.keep(np.float32(1)))
+        last = graph.add("Concat", INPUT, marks, axis=1)
+    for k, layer in enumerate(zip(layers.weights, layers.biases, strict=True)):
+        if k:
+            last = graph.add(layers.activation.capitalize(), last)
+        last = graph.add("Gemm", last, *map(graph.keep, layer))
+    graph.nodes[-1].output[0] = OUTPUT
+    made = helper.make_graph(
+        graph.nodes,
         "policy",
-        [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["batch", size])],
+        [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["batch", manifest.size])],
         [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["batch", NUM_ACTIONS])],
-        initializers,
+        graph.initializers,
     )
     model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="gardienii-env"
+        made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="gardienii-env"
     )
     model.ir_version = IR_VERSION
     onnx.checker.check_model(model)

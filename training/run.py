@@ -25,7 +25,7 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from gardienii_env import __version__
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
-from gardienii_env.envs.sb3 import GardieniiVecEnv, Standardized
+from gardienii_env.envs.sb3 import GardieniiVecEnv, HandThermometer, Standardized
 from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
@@ -337,13 +337,21 @@ def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
         policy_kwargs={
             "net_arch": list(config.network.hidden),
             "activation_fn": ACTIVATIONS[config.network.activation],
-            **({"features_extractor_class": Standardized} if config.network.standardize else {}),
+            **_extractor(config),
         },
         seed=config.seed if games is None else None,
         device="cpu",
     )
     model.set_logger(Logger(folder=None, output_formats=[]))
     return model
+
+
+def _extractor(config: Config) -> dict[str, Any]:
+    """What stands between observations and networks, as SB3 is told."""
+    if config.network.thermometer:
+        games = {"num_players": config.env.num_players, "view": config.env.view}
+        return {"features_extractor_class": HandThermometer, "features_extractor_kwargs": games}
+    return {"features_extractor_class": Standardized} if config.network.standardize else {}
 
 
 def _load_weights(model: PPO, path: str) -> None:

@@ -22,6 +22,7 @@ from gardienii_env.envs.learner import LearnerTable, Opponents
 from gardienii_env.envs.options import known_options
 from gardienii_env.envs.outcome import Reward
 from gardienii_env.envs.single import observation_space
+from gardienii_env.envs.thermometer import thermometer
 from gardienii_env.errors import MissingExtraError, OptionError
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
@@ -41,7 +42,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("gardienii_env.envs.sb3", "sb3") from error
 
-__all__ = ["GardieniiVecEnv", "Standardized", "write_leads"]
+__all__ = ["GardieniiVecEnv", "HandThermometer", "Standardized", "write_leads"]
 
 
 LEAST_SPREAD = 0.01
@@ -213,27 +214,53 @@ class Standardized(BaseFeaturesExtractor):
     and spread are kept with the model.
     """
 
-    def __init__(self, observation_space: spaces.Box) -> None:
-        size = observation_space.shape[0]
+    def __init__(self, observation_space: spaces.Box, more: int = 0) -> None:
+        size = observation_space.shape[0] + more
         super().__init__(observation_space, size)
         self.mean: torch.Tensor
         self.scale: torch.Tensor
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("scale", torch.ones(size))
 
+    def encode(self, observations: torch.Tensor) -> torch.Tensor:
+        """The numbers that are standardized: the observations."""
+        return observations
+
     def fit(self, observations: npt.NDArray[np.float32]) -> None:
         """Take mean and spread from observations, shape (k, size), float32.
 
         What hardly ever differs is not blown up: no number becomes larger than ten times its range.
         """
-        low, high = observations.min(axis=0), observations.max(axis=0)
-        spread = np.maximum(observations.std(axis=0), np.maximum((high - low) / 10, LEAST_SPREAD))
-        self.mean.copy_(torch.from_numpy(observations.mean(axis=0)))
+        numbers = self.encode(torch.from_numpy(observations)).numpy()
+        low, high = numbers.min(axis=0), numbers.max(axis=0)
+        spread = np.maximum(numbers.std(axis=0), np.maximum((high - low) / 10, LEAST_SPREAD))
+        self.mean.copy_(torch.from_numpy(numbers.mean(axis=0)))
         self.scale.copy_(torch.from_numpy(1 / spread))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Standardized observations, shape (k, size)."""
-        return (observations - self.mean) * self.scale
+        """Standardized numbers, shape (k, features)."""
+        return (self.encode(observations) - self.mean) * self.scale
+
+
+class HandThermometer(Standardized):
+    """As Standardized, of the observation and of the `thermometer` encoding of the own hand.
+
+    `policy_kwargs` also has `"features_extractor_kwargs": {"num_players": 2, "view": "table"}`, those of
+    the games.
+    """
+
+    def __init__(self, observation_space: spaces.Box, num_players: int, view: View) -> None:
+        self.thermometer = thermometer(num_players, view)
+        super().__init__(observation_space, self.thermometer.biases.size)
+        self.weights: torch.Tensor
+        self.biases: torch.Tensor
+        self.register_buffer("weights", torch.from_numpy(self.thermometer.weights), persistent=False)
+        self.register_buffer("biases", torch.from_numpy(self.thermometer.biases), persistent=False)
+
+    def encode(self, observations: torch.Tensor) -> torch.Tensor:
+        """The observations, and after them the encoding."""
+        marks = (observations[:, self.thermometer.hand] @ self.weights + self.biases).clamp(0, 1)
+        return torch.cat([observations, marks], dim=1)
 
 
 @compiled

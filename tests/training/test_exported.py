@@ -28,14 +28,16 @@ CLOSE = 1e-4
 """Logits that are closer together may change places: sums are not added up in the same order."""
 
 
-def model_of(players: int, view: View, hidden: list[int], activation: str) -> PPO:
+def model_of(
+    players: int, view: View, hidden: list[int], activation: str, thermometer: bool = False
+) -> PPO:
     config = Config.model_validate(
         {
             **TINY,
             "name": "test",
             "seed": 3,
             "env": {"num_envs": 2, "num_players": players, "view": view},
-            "network": {"hidden": hidden, "activation": activation},
+            "network": {"hidden": hidden, "activation": activation, "thermometer": thermometer},
         }
     )
     model = make_model(config)
@@ -66,13 +68,17 @@ def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize(
-    ("players", "view", "hidden", "activation"),
-    [(2, "table", [64, 32], "tanh"), (3, "recall", [32], "relu")],
+    ("players", "view", "hidden", "activation", "thermometer"),
+    [
+        (2, "table", [64, 32], "tanh", False),
+        (3, "recall", [32], "relu", False),
+        (4, "recall", [32], "relu", True),
+    ],
 )
 def test_onnx_numpy_and_torch_choose_the_same(
-    tmp_path: Path, players: int, view: View, hidden: list[int], activation: str
+    tmp_path: Path, players: int, view: View, hidden: list[int], activation: str, thermometer: bool
 ) -> None:
-    model = model_of(players, view, hidden, activation)
+    model = model_of(players, view, hidden, activation, thermometer)
     observations, masks = positions(players, view, POSITIONS)
     extractor: Any = model.policy.features_extractor
     extractor.fit(observations)

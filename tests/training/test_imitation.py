@@ -139,7 +139,7 @@ def test_the_policy_learns_to_do_as_the_agent_does() -> None:
     assert before < after
     assert explained > 0.3
     agent = PolicyAgent(model.policy)
-    result = duplicate_match([agent, make_agent("random")], Ruleset.get("gardienii"), deals=10, seed=1)
+    result = duplicate_match([agent, make_agent("random")], Ruleset.get("gardienii"), deals=40, seed=1)
     assert result.win_share().mean > 0.9
     assert not model.policy.training
 
