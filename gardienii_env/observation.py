@@ -333,7 +333,7 @@ class ObservationArrays(NamedTuple):
 
 def _restore(*arrays: Any) -> ObservationArrays:
     """From a copy: places and factors are not to be written to, as in a layout, the others are."""
-    observations, shown, places, factors = (np.require(array, requirements="W") for array in arrays)
+    observations, shown, places, factors = (array.copy() for array in arrays)
     places.setflags(write=False)
     factors.setflags(write=False)
     return ObservationArrays(observations, shown, places, factors)

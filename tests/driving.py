@@ -29,6 +29,7 @@ from gardienii_env.envs.single import GardieniiSingleEnv
 from gardienii_env.envs.vector import GardieniiVectorEnv
 
 __all__ = [
+    "COPIES",
     "IN_THREADS",
     "SINGLE",
     "VECTOR_ENVS",
@@ -37,7 +38,6 @@ __all__ = [
     "count_signatures",
     "pick",
     "pickled",
-    "pickled_apart",
     "put_state",
     "seat_of",
     "takes_anything",
@@ -63,9 +63,22 @@ def pickled(thing: Any) -> Any:
 
 def pickled_apart(thing: Any) -> Any:
     """The same with arrays beside the pickle, in memory that cannot be written to."""
-    buffers: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+    data, buffers = _apart(thing)
     return pickle.loads(data, buffers=[bytes(buffer) for buffer in buffers])
+
+
+def pickled_in_place(thing: Any) -> Any:
+    """The same in the memory of the original: the copy has to take its own."""
+    data, buffers = _apart(thing)
+    return pickle.loads(data, buffers=buffers)
+
+
+def _apart(thing: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
+    buffers: list[pickle.PickleBuffer] = []
+    return pickle.dumps(thing, protocol=5, buffer_callback=buffers.append), buffers
+
+
+COPIES = [copy.deepcopy, pickled, pickled_apart, pickled_in_place]
 
 
 def count_signatures() -> int:

@@ -48,7 +48,7 @@ from gardienii_env.rules.engine import (
     num_columns,
     num_pieces,
 )
-from gardienii_env.rules.jit import compiled
+from gardienii_env.rules.jit import compiled, wide
 from gardienii_env.rules.ruleset import PIECE_HIGHEST, PIECE_LOWEST
 from gardienii_env.rules.state import COLUMN, MODIFY_STEP, TAKE_STEP, States, top_back
 
@@ -64,7 +64,7 @@ FUTURE = 0.3  # share of what the hand could do with a random spell, for later t
 SET_SIZE = SET_CARDS.shape[1]
 MOST_KEPT = NUMBERS + 1  # gains noted for a colour: a whole set, and one more if one is laid as a page
 NOTHING = np.inf  # not the gain of any card
-IMPOSSIBLE = -1000.0
+IMPOSSIBLE = -np.inf
 NO_PAGE, SEVERAL = -1, -2
 
 NOTES = np.dtype(
@@ -281,7 +281,7 @@ def note_earned(r: np.void, s: np.void, notes: np.void) -> None:
 def note_cards(r: np.void, notes: np.void, card: int, count: int) -> None:
     """Note that the hand holds so many cards of a type more."""
     notes["hand"][card] += count
-    notes["held"] |= 1 << card
+    notes["held"] |= 1 << wide(card)
     by_itself = gain(r, card)
     first, last = (0, NUM_COLOURS) if card == DARK else (FRONT[card], FRONT[card] + 1)
     for c in range(first, last):

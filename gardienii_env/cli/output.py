@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from errno import EACCES
 from pathlib import Path
+from stat import S_IFIFO, S_ISDIR, S_ISREG
 from typing import TextIO, TypeVar
 
 from gardienii_env.errors import OptionError
 
-__all__ = ["counting", "progress", "writing"]
+__all__ = ["STDOUT", "counting", "is_stream", "progress", "same_file", "writing"]
 
 T = TypeVar("T")
 
@@ -56,13 +57,29 @@ def writing(out: str, option: str = "--out") -> Iterator[TextIO]:
     if out == STDOUT:
         yield sys.stdout
         return
-    path = Path(out)
-    special = path.exists() and not path.is_file()  # a pipe or a device; a folder cannot be opened
     try:
-        with _opened(path) if special else _replacing(Path(os.path.realpath(path))) as file:
+        path = Path(os.path.realpath(out))
+        with _opened(path) if is_stream(out) else _replacing(path) as file:
             yield file
     except OSError as error:
         raise OptionError(f"{option}: {out!r} cannot be written: {error.strerror}.") from None
+
+
+def is_stream(out: str) -> bool:
+    """Whether it is standard output, a pipe or a device: what is written there is no file afterwards."""
+    try:
+        mode = os.stat(out).st_mode if out != STDOUT else S_IFIFO
+    except OSError:  # it is not there, or cannot be looked at: then it cannot be written either
+        return False
+    return not (S_ISREG(mode) or S_ISDIR(mode))
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether both are names of a file that is there."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -70,7 +87,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
     old = path.exists()
     if old and not os.access(path, os.W_OK):
         raise PermissionError(EACCES, "the file is write-protected")
-    part = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name[:60]}.{os.getpid()}.part")
     file = _opened(part)
     try:
         if old:

@@ -21,13 +21,13 @@ from gardienii_env.cli.options import (
     list_agents,
     whole_number,
 )
-from gardienii_env.cli.output import STDOUT, writing
+from gardienii_env.cli.output import STDOUT, is_stream, writing
 from gardienii_env.cli.replay import add_language, read_game
 from gardienii_env.errors import GardieniiError, OptionError
 from gardienii_env.game import Game
 from gardienii_env.record import dumps, read_lines
 from gardienii_env.rules.actions import ACTIONS
-from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, Ruleset
+from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Ruleset
 
 __all__ = ["add_to"]
 
@@ -66,7 +66,7 @@ def add_to(commands: Commands) -> None:
     )
     list_agents(parser)
     add_trust(parser)
-    add_ruleset(parser)
+    add_ruleset(parser, default=None)
     parser.add_argument(
         "--seat", metavar="P", type=whole_number(0, MAX_PLAYERS - 1), default=0,
         help="your seat; seat 0 begins (default: %(default)s)",
@@ -99,24 +99,29 @@ def run(args: Namespace) -> int:
         agent.check(game.ruleset, game.num_players)
     seats = [*agents[: args.seat], None, *agents[args.seat :]]
     out = _file(args)
-    table = _Table(game, seats, args.seat, args.language, board, lambda: _keep_so_far(game, out))
-    _keep(game, out)  # what cannot be written to is told at once
-    if _stays(out):
+    stays = not is_stream(out)
+    table = _Table(
+        game, seats, args.seat, args.language, board, lambda: _keep_so_far(game, out) if stays else None
+    )
+    if stays:
+        _keep(game, out)  # what cannot be written to is told at once
         print(text(args.language, "play.record", file=shlex.quote(out)), file=sys.stderr)
     try:
         table.play()
     except (KeyboardInterrupt, _Left):
         print()
     finally:
-        _keep(game, out, last=True)
-    if not _stays(out):  # there is no file to go on with
-        return 0
+        kept = _keep_at_last(game, out)
+    if kept != out or not stays:  # what is told below would not go on from here
+        return 0 if kept == out else 2
+    name = f"./{out}" if out.startswith("-") else out  # which would be an option
     language = [] if args.language == next(iter(LANGUAGES)) else ["--language", args.language]
     if not game.is_over:
-        command = ["gardienii", "play", "--resume", out, "--agents", args.agents, *language]
+        command = ["gardienii", "play", "--resume", name, "--agents", args.agents, *language]
         command += ["--seat", str(args.seat)] if args.seat else []
+        command += ["--trust"] if args.trust else []
     else:
-        command = ["gardienii", "replay", out, "--out", "game.html", *language]
+        command = ["gardienii", "replay", name, "--out", "game.html", *language]
     key = "play.watch" if game.is_over else "play.resume"
     print("\n" + text(args.language, key, command=shlex.join(command)), file=sys.stderr)
     return 0
@@ -133,7 +138,14 @@ def _game(args: Namespace, players: int) -> Game:
     """A new game, or the one to go on with."""
     if args.resume is None:
         seed = randbits(SEED_BITS) if args.seed is None else args.seed
-        return Game.new(players, Ruleset.get(args.ruleset), seed)
+        return Game.new(players, Ruleset.get(args.ruleset or SHIPPED[0]), seed)
+    for option in ("seed", "ruleset"):
+        if getattr(args, option) is not None:
+            raise OptionError(
+                f"--{option}: a game that goes on by --resume keeps its own; leave it out."
+            )
+    if args.out in (None, args.resume) and is_stream(args.resume):
+        raise OptionError(f"--resume: {args.resume} cannot keep the game; give a file for it by --out.")
     game = Game.from_record(read_game(args.resume, 0)[1])
     if game.num_players != players:
         raise OptionError(
@@ -173,24 +185,37 @@ def _new_file() -> Path:
     return file
 
 
-def _stays(out: str) -> bool:
-    """Whether what is written there is a file afterwards, no pipe and no device."""
-    return out != STDOUT and (Path(out).is_file() or not Path(out).exists())
+def _keep(game: Game, out: str) -> None:
+    """Write the record of the game as it stands."""
+    with writing(out) as file:
+        print(dumps(game.to_record()), file=file)
 
 
 def _keep_so_far(game: Game, out: str) -> None:
-    """Write the record in mid-game. What hinders it is told, and the game goes on."""
+    """Write it in mid-game. What hinders it is told, and the game goes on."""
     try:
         _keep(game, out)
     except OptionError as error:
         print(error, file=sys.stderr)
 
 
-def _keep(game: Game, out: str, last: bool = False) -> None:
-    """Write the record of the game as it stands; to what is no file only the last time."""
-    if last or _stays(out):
-        with writing(out) as file:
-            print(dumps(game.to_record()), file=file)
+def _keep_at_last(game: Game, out: str) -> str:
+    """Write it for the last time; returns where to. Elsewhere, if need be, and that is told."""
+    try:
+        _keep(game, out)
+        return out
+    except (OptionError, KeyboardInterrupt) as error:  # Ctrl-C: a pipe may have no reader
+        print(str(error) or f"--out: {out!r} takes nothing.", file=sys.stderr)
+    try:
+        other = str(_new_file())
+        _keep(game, other)
+    except OptionError as error:
+        print(f"{error} The record of the game stands on standard output.", file=sys.stderr)
+        other = STDOUT
+        _keep(game, other)
+    else:
+        print(f"The record of the game is in {other} instead.", file=sys.stderr)
+    return other
 
 
 class _Left(Exception):  # noqa: N818  # nothing is wrong
@@ -290,6 +315,8 @@ class _Table:
         print(f"  quit        {self._says('play.help_quit')}")
 
     def _answer(self) -> str:
+        if sys.stdin is None:  # closed before we began
+            raise _Left
         try:
             print("> ", end="", flush=True)
             answer = input().strip()

@@ -9,7 +9,7 @@ from typing import Any
 
 from gardienii_env.agents import make_agent
 from gardienii_env.cli.options import Commands, add_command, add_trust, list_agents, whole_number
-from gardienii_env.cli.output import writing
+from gardienii_env.cli.output import same_file, writing
 from gardienii_env.errors import OptionError, RecordError
 from gardienii_env.record import loads, read_lines
 from gardienii_env.render.texts import LANGUAGES
@@ -77,6 +77,8 @@ def run(args: Namespace) -> int:
     """Read, judge and write."""
     from gardienii_env.web.replay import replay_page
 
+    if same_file(args.file, args.out):
+        raise OptionError(f"--out: {args.out!r} holds the games; give another file for the page.")
     line, record = read_game(args.file, args.game)
     names = None if args.names is None else [name.strip() for name in args.names.split(",")]
     with writing(args.out) as file:

@@ -113,10 +113,9 @@ def own_arrays(arrays: Any) -> dict[str, Any]:
 
 
 def writable(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The same after a copy, which may have come from memory that is not to be written to."""
+    """The same after a copy, whose memory may not be to be written to, or be shared with others."""
     return {
-        name: np.require(value, requirements="W") if isinstance(value, np.ndarray) else value
-        for name, value in arrays.items()
+        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in arrays.items()
     }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
@@ -458,3 +461,54 @@ def test_one_greedy_beats_several_random_ones(ruleset: str, players: int) -> Non
     agents = [make_agent("greedy"), *[make_agent("random")] * (players - 1)]
     result = duplicate_match(agents, Ruleset.get(ruleset), deals=40, seed=1)
     assert result.win_share().mean >= 0.9
+
+
+PLAIN = """
+from gardienii_env import Game
+from gardienii_env.agents import make_agent
+from gardienii_env.web.judge import choose
+agent = make_agent("greedy")
+for ruleset in ("gardienii", "dragonkeepers"):
+    game = Game.new(2, ruleset, 3)
+    for _ in range(120):
+        if not game.is_over:
+            print(game.apply(choose(agent, game, 0)) or game.moves[-1])
+"""
+
+
+def test_as_plain_python_it_chooses_the_same() -> None:
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", PLAIN],
+            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disabled in ("0", "1")
+    ]
+    assert told[0] == told[1]
+    assert len(told[0].splitlines()) > 150
+
+
+def test_no_page_is_laid_that_its_set_needs() -> None:
+    """However much the set would earn: the hand has one green dragon, and no set without it."""
+    prize = {"piece": "highest", "crystals": 3, "golden_eggs": 2}
+    ruleset = Ruleset.get("gardienii").replace(
+        name="rich", prizes=dict.fromkeys("123456", prize), crystal_points=1000, egg_points=1000
+    )
+    played = laid = 0
+    for seed in range(40):
+        game = Game.new(2, ruleset, seed)
+        agent = make_agent("greedy")
+        while not game.is_over:
+            action = agent.choose(game)
+            seat = game.player
+            game.apply(action)
+            if action.startswith("modify:"):
+                laid += 1
+                played += (
+                    game.player == seat and game.step == "play" and game.legal_actions() != ["pass"]
+                )
+    assert laid > 50
+    assert played == laid

@@ -5,7 +5,6 @@ The tests of `test_aec.py` that follow a game run against it too.
 
 from __future__ import annotations
 
-import copy
 import pickle
 import random
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from driving import count_signatures, pick, pickled, pickled_apart
+from driving import COPIES, count_signatures, pick
 from reference import ReferenceGame
 from rulesets import COMBINATIONS, ODD, VARIATIONS
 from scipy.stats import chisquare
@@ -587,7 +586,7 @@ def test_no_step_before_the_first_reset() -> None:
 # -- copies ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
+@pytest.mark.parametrize("copied", COPIES)
 @pytest.mark.parametrize(("view", "dtype"), [(None, "float32"), *product(VIEWS, ("float32", "uint8"))])
 def test_a_copy_goes_on_with_the_games(
     copied: Callable[[GardieniiBatch], GardieniiBatch], view: Any, dtype: Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import random
 import sys
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from driving import pickled, pickled_apart
+from driving import COPIES
 from rulesets import COMBINATIONS, VARIATIONS
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -324,7 +323,7 @@ def test_attributes_and_methods_of_the_games() -> None:
     env.close()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
+@pytest.mark.parametrize("copied", COPIES)
 def test_a_copy_goes_on_and_begins_anew(copied: Callable[[Any], Any]) -> None:
     env = batch_of(4, opponents="greedy", seed=1)
     begun = copied(env)

@@ -19,12 +19,11 @@ import gymnasium
 import numpy as np
 import pytest
 from driving import (
+    COPIES,
     IN_THREADS,
     SINGLE,
     VECTOR_ENVS,
     WAYS,
-    pickled,
-    pickled_apart,
     put_state,
     seat_of,
     takes_anything,
@@ -606,7 +605,7 @@ def test_at_the_start_of_an_episode_too(gym_env_of: EnvOf) -> None:
 
 
 @pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
+@pytest.mark.parametrize("copied", COPIES)
 def test_a_copy_goes_on_with_the_game(env_of: EnvOf, copied: Callable[[Any], Any], reward: Any) -> None:
     for players, ruleset in ((2, "gardienii"), (4, "dragonkeepers")):
         env = env_of(players, ruleset, reward=reward)
@@ -623,7 +622,7 @@ def test_a_copy_goes_on_with_the_game(env_of: EnvOf, copied: Callable[[Any], Any
             assert episode(twin, random.Random(9)) == episode(other, random.Random(9))
 
 
-@pytest.mark.parametrize("copied", [pickled, pickled_apart])
+@pytest.mark.parametrize("copied", COPIES)
 def test_a_copy_before_the_first_reset(env_of: EnvOf, copied: Callable[[Any], Any]) -> None:
     env = env_of()
     twin = copied(env)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from driving import count_signatures, pick, pickled, pickled_apart, write_anew
+from driving import COPIES, count_signatures, pick, write_anew
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from rulesets import COMBINATIONS, VARIATIONS
@@ -862,7 +862,7 @@ def test_an_opponents_error_in_a_reset_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "uint8"])
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled, pickled_apart])
+@pytest.mark.parametrize("copied", COPIES)
 @modes
 def test_a_copy_goes_on_with_the_games(
     copied: Callable[[Any], Any], mode: AutoresetMode, dtype: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -187,11 +188,11 @@ def test_what_hinders_writing_in_mid_game_does_not_end_it(
 ) -> None:
     keep, times = play._keep, []
 
-    def hindered(game: Game, out: str, last: bool = False) -> None:
-        times.append(last)
+    def hindered(game: Game, out: str) -> None:
+        times.append(out)
         if len(times) == 3:
             raise OptionError("--out: the disk is full.")
-        keep(game, out, last)
+        keep(game, out)
 
     monkeypatch.setattr(play, "_keep", hindered)
     out = tmp_path / "mine.jsonl"
@@ -213,6 +214,67 @@ def test_a_pipe_is_given_the_record_once(typing: Typing, tmp_path: Path) -> None
     assert "--resume" not in result.err
     reader.join(20)
     assert len(read[0].splitlines()) == 1
+
+
+def test_a_record_that_cannot_be_written_at_last_goes_elsewhere(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = play._keep
+
+    def hindered(game: Game, out: str) -> None:
+        if (len(game.moves) and out == str(mine)) or (out != str(mine) and out != "-" and hopeless):
+            raise OptionError("--out: the disk is full.")
+        keep(game, out)
+
+    monkeypatch.setattr(play, "_keep", hindered)
+    mine, hopeless = tmp_path / "mine.jsonl", False
+    result = typing(["#1", "#1", "quit"], "--seed", "5", "--out", mine)
+    assert result.status == 2
+    assert "the disk is full" in result.err
+    other = tmp_path / "data" / "gardienii-games" / "played-1.jsonl"
+    assert str(other) in result.err
+    assert "--resume" not in result.err
+    ((_, record),) = read_file(other)
+    assert len(record["moves"]) == 2
+    mine.unlink()
+    hopeless = True
+    result = typing(["#1", "#1", "quit"], "--seed", "5", "--out", mine)
+    assert result.status == 2
+    assert json.loads(result.out.splitlines()[-1])["moves"] == record["moves"]
+
+
+def test_a_folder_is_told_at_once(typing: Typing, tmp_path: Path) -> None:
+    result = typing(["#1"], "--seed", "5", "--out", tmp_path)
+    assert result.status == 2
+    assert "cannot be written" in result.err
+    assert result.out == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_cannot_keep_a_game_that_goes_on(typing: Typing, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    result = typing(["#1"], "--resume", tmp_path / "pipe")
+    assert result.status == 2
+    assert "give a file for it by --out" in result.err
+
+
+@pytest.mark.parametrize("option", ["--seed", "--ruleset"])
+def test_a_game_that_goes_on_keeps_its_deal(typing: Typing, tmp_path: Path, option: str) -> None:
+    mine = tmp_path / "mine.jsonl"
+    typing(["#1", "quit"], "--seed", "5", "--out", mine)
+    result = typing(["#1"], "--resume", mine, option, "5")
+    assert result.status == 2
+    assert f"{option}: a game that goes on" in result.err
+
+
+def test_without_an_input_the_game_is_kept(
+    typing: Typing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gardienii: Program
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    mine = tmp_path / "mine.jsonl"
+    assert gardienii("play", "--seed", "5", "--out", mine).status == 0
+    ((_, record),) = read_file(mine)
+    assert not record["moves"]
 
 
 def test_an_agent_that_fails_loses_nothing(

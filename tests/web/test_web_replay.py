@@ -268,6 +268,17 @@ def test_what_is_wrong_is_told_and_writes_nothing(
     assert not out.exists()
 
 
+def test_the_page_does_not_replace_the_games(gardienii: Program, tmp_path: Path) -> None:
+    file, link = tmp_path / "a.jsonl", tmp_path / "link.html"
+    file.write_text(dumps(record()) + "\n")
+    link.symlink_to(file)
+    for out in (file, link):
+        result = gardienii("replay", file, "--out", out)
+        assert result.status == 2
+        assert "holds the games" in result.err
+        assert file.read_text() == dumps(record()) + "\n"
+
+
 def test_a_record_that_does_not_replay_is_told_with_its_line(gardienii: Program, tmp_path: Path) -> None:
     kept = record()
     kept["moves"][4]["action"] = "play:D6"
