@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="games to play on the engine and the reference, over all rulesets and numbers of players",
     )
+
+
+# Where tests run in the background SIGINT may be ignored, and programs that they start inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gardienii_env.agents import make_agent, make_agents
+from gardienii_env.agents.planner import PlannerAgent
+from gardienii_env.envs.features import Features
 from gardienii_env.errors import GardieniiError, OptionError, one_of, shown
 from gardienii_env.observation import View
 from gardienii_env.rules.ruleset import Ruleset
@@ -73,8 +75,8 @@ class NetworkConfig(Section):
 
     hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)
     activation: Literal["tanh", "relu"] = "tanh"
-    standardize: bool = True  # bring the numbers of observations to one size first
-    thermometer: bool = True  # and add what the hand has enough cards for; needs `standardize`
+    features: Features = "standardized"  # `raw` observations; brought to one size; or `cards`: and with
+    # what the own hand has enough cards for, in networks that rate cards wherever they lie
 
 
 class SelfPlayConfig(Section):
@@ -102,12 +104,15 @@ class SelfPlayConfig(Section):
 class ImitationConfig(Section):
     """A warm start: the policy learns to do as an agent does, the value how its games end.
 
-    The decisions come in rounds, of which each is learned from before the next one is played.
+    The decisions come in rounds, of which each is learned from before the next one is played. With a
+    `temperature`, which only `planner` allows, the policy does not learn the choice alone but what the
+    agent thinks of every action: how likely it is shall go with exp(worth in points / temperature).
     """
 
     agent: str = "greedy"
     decisions: Whole = 400_000  # 0: no warm start
     rounds: Count = 1
+    temperature: Weight = 0.0  # points; see below
     own_games: Share = 0.0  # of games in which the policy plays and the agent says what it would do
     epochs: Count = 4  # of each round
     batch_size: Count = 2048
@@ -202,9 +207,12 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
         raise OptionError(
             f"env.payoff: start {config.env.payoff.start} is not before end {config.env.payoff.end}."
         )
-    if config.network.thermometer and not config.network.standardize:
-        raise OptionError("network.thermometer: true needs network.standardize; set it to false.")
     _check_names(config)
+    if config.imitation.temperature and config.imitation.agent != PlannerAgent.name:
+        raise OptionError(
+            f"imitation.temperature: {config.imitation.agent!r} tells its choice alone; set it to 0, or "
+            f"imitation.agent to {PlannerAgent.name!r}."
+        )
     return config
 
 

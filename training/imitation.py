@@ -17,13 +17,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from gardienii_env.agents import Agent, make_agent, new_streams
+from gardienii_env.agents.planner import PlannerAgent
+from gardienii_env.envs.features import Standardized
 from gardienii_env.envs.outcome import MARGIN_UNIT, Reward, final_rewards
-from gardienii_env.envs.sb3 import Standardized, write_leads
+from gardienii_env.envs.sb3 import write_leads
 from gardienii_env.observation import layout, observation_arrays, observe_all
 from gardienii_env.rules import scoring
+from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import seed_streams
 from gardienii_env.rules.ruleset import Ruleset
@@ -46,6 +50,8 @@ class Demonstrations:
     """Counts before scaling; times the layout's `factors` they are the float32 observations."""
     masks: npt.NDArray[np.int8]
     actions: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.float16]
+    """How likely the policy shall do each action, shape (k, 73): see `imitation.temperature`."""
     returns: npt.NDArray[np.float32]
     """What the seat that decided was paid from then on."""
 
@@ -59,6 +65,7 @@ class Demonstrations:
             np.concatenate([part.observations for part in parts]),
             np.concatenate([part.masks for part in parts]),
             np.concatenate([part.actions for part in parts]),
+            np.concatenate([part.targets for part in parts]),
             np.concatenate([part.returns for part in parts]),
         )
 
@@ -91,7 +98,8 @@ class Watching:
             batch.deal(i)
         share = 0.0 if own is None else self.config.imitation.own_games
         by_policy = np.arange(len(batch)) < share * len(batch)
-        games, seats, observations, masks, actions, scores = [], [], [], [], [], []
+        games, seats, observations, masks, scores = [], [], [], [], []
+        actions, targets = [], []
         on = np.flatnonzero(batch.states["player"] >= 0)
         while on.size:
             games.append(on)
@@ -99,7 +107,9 @@ class Watching:
             observations.append(self._observe(on))
             masks.append(batch.masks[on])
             scores.append(self._scores(on, seats[-1]))
-            actions.append(self.agent.act(batch, on, self.streams))
+            chosen, target = self._choose(on)
+            actions.append(chosen)
+            targets.append(target)
             done = actions[-1].copy()
             if own is not None and (played := by_policy[on]).any():
                 done[played] = own.act(batch, on[played], self.streams)
@@ -110,8 +120,28 @@ class Watching:
             np.concatenate(observations),
             np.concatenate(masks),
             np.concatenate(actions),
+            np.concatenate(targets),
             (final - np.concatenate(scores)).astype(np.float32),
         )
+
+    def _choose(
+        self, games: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float16]]:
+        """What the agent does in these games, and how likely the policy shall do each action."""
+        targets = np.zeros((games.size, NUM_ACTIONS), np.float16)
+        temperature = self.config.imitation.temperature
+        if not temperature:
+            actions = self.agent.act(self.batch, games, self.streams)
+            targets[np.arange(games.size), actions] = 1
+            return actions, targets
+        assert isinstance(self.agent, PlannerAgent)
+        actions, worths = self.agent.worths(self.batch, games)
+        most = worths.max(axis=1, keepdims=True)
+        known = np.isfinite(most[:, 0])
+        weights = np.exp((worths[known] - most[known]) / temperature)
+        targets[known] = weights / weights.sum(axis=1, keepdims=True)
+        targets[~known, actions[~known]] = 1
+        return actions, targets
 
     def _observe(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         batch, arrays = self.batch, observation_arrays(self.layout, len(games), "uint8")
@@ -167,6 +197,7 @@ class Imitation:
         observations = torch.from_numpy(demonstrations.observations)
         masks = torch.from_numpy(demonstrations.masks != 0)
         actions = torch.from_numpy(demonstrations.actions)
+        targets = torch.from_numpy(demonstrations.targets)
         returns = torch.from_numpy(demonstrations.returns)
         spread = float(((returns - returns.mean()) ** 2).sum())
         self.policy.set_training_mode(True)
@@ -175,7 +206,7 @@ class Imitation:
             order = torch.randperm(len(demonstrations), generator=self._generator)
             for rows in torch.split(order, self.settings.batch_size):
                 seen = observations[rows] * self._factors
-                found = self._step(seen, masks[rows], actions[rows], returns[rows])
+                found = self._step(seen, masks[rows], actions[rows], targets[rows], returns[rows])
                 agreed += found[0]
                 squared_error += found[1]
                 bar.update(len(rows))
@@ -189,6 +220,7 @@ class Imitation:
         observations: torch.Tensor,
         masks: torch.Tensor,
         actions: torch.Tensor,
+        targets: torch.Tensor,
         returns: torch.Tensor,
     ) -> tuple[float, float]:
         """Learn from one batch: how many actions were found, and the squared error of the values."""
@@ -196,7 +228,7 @@ class Imitation:
         latent_pi, latent_vf = self.policy.mlp_extractor(self.policy.features_extractor(observations))
         logits = self.policy.action_net(latent_pi).masked_fill(~masks, -1e8)
         errors = self.policy.value_net(latent_vf).flatten() - returns
-        loss = torch.nn.functional.cross_entropy(logits, actions) + 0.5 * (errors**2).mean()
+        loss = cross_entropy(logits, targets.float()) + 0.5 * (errors**2).mean()
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()

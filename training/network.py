@@ -15,12 +15,13 @@ from onnx import TensorProto, helper, numpy_helper
 from gardienii_env.agents import Agent
 from gardienii_env.agents.network import INPUT, OUTPUT, Manifest, write_manifest
 from gardienii_env.agents.sampling import sample_actions
-from gardienii_env.envs.sb3 import Standardized
-from gardienii_env.envs.thermometer import Thermometer
+from gardienii_env.envs.cards import RATINGS, SLOTS, CardEncoding
+from gardienii_env.envs.features import Standardized
 from gardienii_env.errors import OptionError
 from gardienii_env.observation import View, observe_deciding
-from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.actions import NUM_ACTIONS, TAKE
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.cards import NUM_CARDS
 
 __all__ = ["ACTIVATIONS", "Layers", "Snapshot", "export", "layers_of"]
 
@@ -34,19 +35,19 @@ Matrix = npt.NDArray[np.float32]
 class Layers:
     """A policy tower: `y = x @ weights[k] + biases[k]`, with the activation between two of them.
 
-    With a `thermometer` the first x is the observation and after it the encoding of the own hand.
+    With `cards` the first x is the observation and after it their encoding, and the last y are ratings.
     """
 
     weights: tuple[Matrix, ...]
     biases: tuple[Matrix, ...]
     activation: str
-    thermometer: Thermometer | None = None
+    cards: CardEncoding | None = None
 
     def logits(self, observations: Matrix) -> Matrix:
         """Logits, shape (k, 73), for observations, shape (k, size); both float32."""
         x = observations
-        if self.thermometer is not None:
-            x = np.concatenate([x, self.thermometer.encode(x)], axis=1)
+        if self.cards is not None:
+            x = np.concatenate([x, self.cards.encode(x)], axis=1)
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             x = x @ weight
             x += bias
@@ -55,7 +56,7 @@ class Layers:
                     np.tanh(x, out=x)
                 else:
                     np.maximum(x, 0, out=x)
-        return x
+        return x if self.cards is None else self.cards.logits(x, observations)
 
 
 def layers_of(policy: Any, activation: str) -> Layers:
@@ -71,7 +72,7 @@ def layers_of(policy: Any, activation: str) -> Layers:
     if isinstance(extractor, Standardized):
         weights[0] = weights[0] * extractor.scale.numpy()[:, np.newaxis]
         biases[0] = biases[0] - extractor.mean.numpy() @ weights[0]
-    return Layers(tuple(weights), tuple(biases), activation, getattr(extractor, "thermometer", None))
+    return Layers(tuple(weights), tuple(biases), activation, getattr(extractor, "cards", None))
 
 
 class Snapshot(Agent):
@@ -112,6 +113,39 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
         return output
 
+    def slice(self, numbers: str, start: int, stop: int) -> str:
+        """Add a node for some columns."""
+        return self.add(
+            "Slice", numbers, *(self.keep(np.array([x], np.int64)) for x in (start, stop, 1))
+        )
+
+    def slots(self, cards: CardEncoding) -> str:
+        """Add nodes for the card type in each slot of the supply."""
+        shape = self.keep(np.array([-1, SLOTS, NUM_CARDS], np.int64))
+        return self.add("Reshape", self.slice(INPUT, cards.supply.start, cards.supply.stop), shape)
+
+
+def _encode(graph: _Graph, cards: CardEncoding) -> str:
+    """Add the observation and its encoding, as `CardEncoding.encode`."""
+    counts = graph.slice(INPUT, cards.hand.start, cards.hand.stop)
+    counts = graph.add("Gemm", counts, graph.keep(cards.weights), graph.keep(cards.biases))
+    marks = graph.add("Clip", counts, graph.keep(np.float32(0)), graph.keep(np.float32(1)))
+    one = graph.keep(np.array([1], np.int64))
+    supply = graph.add("ReduceSum", graph.slots(cards), one, keepdims=0)
+    return graph.add("Concat", INPUT, marks, supply, axis=1)
+
+
+def _rate(graph: _Graph, cards: CardEncoding, ratings: str) -> None:
+    """Add the logits, as `CardEncoding.logits`."""
+    of_cards = graph.add(
+        "Unsqueeze", graph.slice(ratings, NUM_ACTIONS, RATINGS), graph.keep(np.array([2], np.int64))
+    )
+    takes = graph.add("Flatten", graph.add("MatMul", graph.slots(cards), of_cards), axis=1)
+    places = np.zeros((SLOTS, NUM_ACTIONS), np.float32)
+    places[np.arange(SLOTS), TAKE + np.arange(SLOTS)] = 1
+    beside = graph.add("MatMul", takes, graph.keep(places))
+    graph.add("Add", graph.slice(ratings, 0, NUM_ACTIONS), beside)
+
 
 def export(layers: Layers, path: str | Path, manifest: Manifest) -> None:
     """Write a policy as an ONNX file that `network:` plays; OptionError if it cannot be written.
@@ -119,18 +153,13 @@ def export(layers: Layers, path: str | Path, manifest: Manifest) -> None:
     The file says for what games it is. It has the policy alone, not the value function.
     """
     graph = _Graph()
-    last = INPUT
-    if layers.thermometer is not None:
-        hand, weights, biases = layers.thermometer
-        ends = (graph.keep(np.array([place], np.int64)) for place in (hand.start, hand.stop, 1))
-        marks = graph.add("Slice", INPUT, *ends)
-        marks = graph.add("Gemm", marks, graph.keep(weights), graph.keep(biases))
-        marks = graph.add("Clip", marks, graph.keep(np.float32(0)), graph.keep(np.float32(1)))
-        last = graph.add("Concat", INPUT, marks, axis=1)
+    last = INPUT if layers.cards is None else _encode(graph, layers.cards)
     for k, layer in enumerate(zip(layers.weights, layers.biases, strict=True)):
         if k:
             last = graph.add(layers.activation.capitalize(), last)
         last = graph.add("Gemm", last, *map(graph.keep, layer))
+    if layers.cards is not None:
+        _rate(graph, layers.cards, last)
     graph.nodes[-1].output[0] = OUTPUT
     made = helper.make_graph(
         graph.nodes,

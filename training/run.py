@@ -25,7 +25,8 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from gardienii_env import __version__
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
-from gardienii_env.envs.sb3 import GardieniiVecEnv, HandThermometer, Standardized
+from gardienii_env.envs.features import policy_of
+from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
 from training.checkpoints import BrokenCheckpointError, checkpoints, read_checkpoint, write_checkpoint
@@ -192,7 +193,7 @@ class Run:
         if config.start_from is not None:
             _load_weights(self.model, config.start_from)
             return
-        if config.network.standardize:
+        if config.network.features != "raw":
             standardize(policy, config, seed=config.seed)
         if config.imitation.decisions:
             found = warm_start(policy, config, seed=config.seed)
@@ -319,9 +320,10 @@ class Run:
 
 def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
     """A fresh model on games as the configuration says, or on those that are given."""
-    ppo = config.ppo
+    ppo, env = config.ppo, config.env
+    policy, features = policy_of(config.network.features, env.num_players, env.view)
     model = PPO(
-        "MlpPolicy",
+        policy,
         TrainingGames(config) if games is None else games,
         learning_rate=_falling(ppo.learning_rate, config.rollouts),
         n_steps=ppo.n_steps,
@@ -337,21 +339,13 @@ def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
         policy_kwargs={
             "net_arch": list(config.network.hidden),
             "activation_fn": ACTIVATIONS[config.network.activation],
-            **_extractor(config),
+            **features,
         },
         seed=config.seed if games is None else None,
         device="cpu",
     )
     model.set_logger(Logger(folder=None, output_formats=[]))
     return model
-
-
-def _extractor(config: Config) -> dict[str, Any]:
-    """What stands between observations and networks, as SB3 is told."""
-    if config.network.thermometer:
-        games = {"num_players": config.env.num_players, "view": config.env.view}
-        return {"features_extractor_class": HandThermometer, "features_extractor_kwargs": games}
-    return {"features_extractor_class": Standardized} if config.network.standardize else {}
 
 
 def _load_weights(model: PPO, path: str) -> None:

@@ -27,7 +27,7 @@ from gardienii_env.agents.planning import (
     note_plan,
     shape_after,
 )
-from gardienii_env.rules.actions import MODIFY, PASS, PLAY, SLOTS_PER_SIDE, TAKE
+from gardienii_env.rules.actions import MODIFY, NUM_ACTIONS, PASS, PLAY, SLOTS_PER_SIDE, TAKE
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import (
     BACK,
@@ -65,6 +65,7 @@ KNOWN_BACK = -2  # a card of which only the back b is known is KNOWN_BACK - b
 SEARCH = np.dtype(
     [
         ("plan", PLAN),
+        ("worth", np.float64, NUM_ACTIONS),  # of each action that was looked at
         ("page", np.int8, (2, LEVELS)),  # on top of each deck after so many draws; NO_..., NOT_KNOWN
         ("refill", np.int8, (2, AHEAD)),  # the card that each draw turns up
         ("may_lay", np.int8, 2),  # on the left, on the right
@@ -104,6 +105,19 @@ class PlannerAgent(Agent):
         planner_actions(batch.rules, batch.states, batch.masks, games, actions)
         return actions
 
+    def worths(
+        self, batch: Batch, games: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """What `act` says, and what each action is worth to it, shape (k, 73), float64.
+
+        In points, of the turn and of what it leaves; minus infinity for actions that are not legal or
+        that it did not look at. Only the differences between actions of one decision mean anything.
+        """
+        actions = np.empty(games.size, np.int64)
+        worths = np.empty((games.size, NUM_ACTIONS))
+        planner_worths(batch.rules, batch.states, batch.masks, games, actions, worths)
+        return actions, worths
+
 
 @compiled
 def planner_actions(
@@ -127,16 +141,39 @@ def planner_action(
     `ahead` is how many cards it looks ahead, 1 to `AHEAD`: fewer are faster and less good.
     """
     r, s, mask = rules[0], states[i], masks[i]
+    return decide(r, s, mask, np.empty(1, SEARCH)[0], ahead)
+
+
+@compiled
+def planner_worths(
+    rules: npt.NDArray[np.void],
+    states: States,
+    masks: Masks,
+    games: npt.NDArray[np.int64],
+    actions: npt.NDArray[np.int64],
+    worths: npt.NDArray[np.float64],
+) -> None:
+    """The planner's action for each of `games`, and what it found each action to be worth."""
+    search = np.empty(1, SEARCH)[0]
+    for k in range(games.size):
+        i = games[k]
+        search["worth"][:] = -np.inf
+        actions[k] = decide(rules[0], states[i], masks[i], search, AHEAD)
+        worths[k] = search["worth"]
+
+
+@compiled
+def decide(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.void, ahead: int) -> int:
+    """The action for the seat that decides."""
     step = s["step"]
     if step == COLUMN:
         return choose_end(s)
-    search = np.empty(1, SEARCH)[0]
     note_plan(r, s, search["plan"])
     if step == TAKE_STEP:
         return choose_take(r, s, mask, search, ahead)
     if step == MODIFY_STEP:
         return choose_page(r, s, mask, search)
-    return choose_card(s, mask, search["plan"])
+    return choose_card(s, mask, search["plan"], search["worth"])
 
 
 # -- step 1: take ----------------------------------------------------------------------------------
@@ -157,12 +194,14 @@ def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.v
     if mask[PASS]:
         note_stop(search, 0)
         action, best = PASS, search["table"][0, number, colour]
+        search["worth"][PASS] = best
     for slot in range(SLOTS):
         if mask[TAKE + slot]:
             begin_level(search, 0, slot, search["supply"][0, slot])
             look_ahead(search, left - 1)
             side = slot // SLOTS_PER_SIDE
             worth = worth_after(search, 0, side, colour if side == LEFT else number) - price
+            search["worth"][TAKE + slot] = worth
             if action < 0 or worth > best:
                 action, best = TAKE + slot, worth
     return action
@@ -346,6 +385,7 @@ def choose_page(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.v
         colour = NO_COLOUR
     hand_table(plan, hand, False, False, False, table)
     action, best = PASS, table[number, colour]
+    search["worth"][PASS] = best
     laid = int(s["laid"][LEFT]) + int(s["laid"][RIGHT])
     more = laid + 1 < r["modifications_per_turn"]  # then one on each side
     for card in range(NUM_CARDS):
@@ -355,6 +395,7 @@ def choose_page(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.v
             hand_table(plan, hand, more and not on_left, more and on_left, False, table)
             hand[card] += 1
             worth = table[BACK[card], colour] if on_left else table[number, BACK[card]]
+            search["worth"][MODIFY + card] = worth
             if worth > best:
                 action, best = MODIFY + card, worth
     return action
@@ -364,7 +405,9 @@ def choose_page(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.v
 
 
 @compiled
-def choose_card(s: np.void, mask: npt.NDArray[np.int8], plan: np.void) -> int:
+def choose_card(
+    s: np.void, mask: npt.NDArray[np.int8], plan: np.void, worth: npt.NDArray[np.float64]
+) -> int:
     """The lowest card of the best set that the spell asks for, or nothing where it is not worth it."""
     number, colour = top_back(s, LEFT), top_back(s, RIGHT)
     opened = int(s["opened"])
@@ -381,10 +424,12 @@ def choose_card(s: np.void, mask: npt.NDArray[np.int8], plan: np.void) -> int:
     needed = number - opened
     action = PASS
     best = -plan["earned"][number, colour] if mask[PASS] else -np.inf
+    worth[PASS] = best
     for darks in range(min(hand[DARK], needed) + 1):
         if needed - darks <= playable:
             gained, first = best_coloured(plan, hand, colour, needed - darks)
             gained += darks * plan["gain"][DARK] + shape_after(plan, held, needed - darks)
+            worth[PLAY + first] = max(worth[PLAY + first], gained)
             if gained > best:
                 action, best = PLAY + first, gained
     return action

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from gardienii_env.bench.environments import random_legal
 from gardienii_env.bench.figures import DECISIONS, RATIO, SHARE, Figure
+from gardienii_env.envs.features import Features, policy_of
 from gardienii_env.envs.outcome import Reward
-from gardienii_env.envs.sb3 import GardieniiVecEnv, Standardized
+from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.errors import MissingExtraError
 from gardienii_env.observation import Observations, View
 
@@ -48,7 +49,7 @@ class TrainingSettings:
     num_envs: int = 256
     hidden: tuple[int, ...] = (256, 256)
     activation: str = "tanh"
-    standardize: bool = True
+    features: Features = "standardized"
     n_steps: int = 64
     batch_size: int = 2048
     n_epochs: int = 4
@@ -113,8 +114,9 @@ def _round(game: _Run, idle: _Run, game_first: bool) -> tuple[Lap, Lap]:
 
 def make_model(settings: TrainingSettings, env: VecEnv) -> MaskablePPO:
     """A fresh MaskablePPO on an environment."""
+    policy, features = policy_of(settings.features, settings.num_players, settings.view)
     return MaskablePPO(
-        "MlpPolicy",
+        policy,
         env,
         learning_rate=settings.learning_rate,
         n_steps=settings.n_steps,
@@ -129,7 +131,7 @@ def make_model(settings: TrainingSettings, env: VecEnv) -> MaskablePPO:
         policy_kwargs={
             "net_arch": list(settings.hidden),
             "activation_fn": ACTIVATIONS[settings.activation],
-            **({"features_extractor_class": Standardized} if settings.standardize else {}),
+            **features,
         },
         seed=settings.seed,
         device="cpu",

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from errno import EACCES
+from errno import EACCES, EISDIR
 from pathlib import Path
 from stat import S_IFIFO, S_ISDIR, S_ISREG
 from typing import TextIO, TypeVar
@@ -85,6 +85,8 @@ def same_file(one: str, other: str) -> bool:
 @contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
     old = path.exists()
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     if old and not os.access(path, os.W_OK):
         raise PermissionError(EACCES, "the file is write-protected")
     part = path.with_name(f".{path.name[:60]}.{os.getpid()}.part")

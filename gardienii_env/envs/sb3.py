@@ -22,7 +22,6 @@ from gardienii_env.envs.learner import LearnerTable, Opponents
 from gardienii_env.envs.options import known_options
 from gardienii_env.envs.outcome import Reward
 from gardienii_env.envs.single import observation_space
-from gardienii_env.envs.thermometer import thermometer
 from gardienii_env.errors import MissingExtraError, OptionError
 from gardienii_env.game import RulesetLike
 from gardienii_env.observation import Observations, ObservationType, View
@@ -35,17 +34,12 @@ from gardienii_env.rules.ruleset import SHIPPED
 from gardienii_env.rules.state import States
 
 try:
-    import torch
-    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ImportError as error:
     raise MissingExtraError("gardienii_env.envs.sb3", "sb3") from error
 
-__all__ = ["GardieniiVecEnv", "HandThermometer", "Standardized", "write_leads"]
-
-
-LEAST_SPREAD = 0.01
+__all__ = ["GardieniiVecEnv", "write_leads"]
 
 
 class GardieniiVecEnv(WritableCopies, VecEnv):
@@ -203,64 +197,6 @@ class GardieniiVecEnv(WritableCopies, VecEnv):
         The infos of an episode's end then have `opponents`, their names, clockwise from the learner.
         """
         self.table.draw_opponents(agents, weights)
-
-
-class Standardized(BaseFeaturesExtractor):
-    """Brings the numbers of an observation to one size before a network sees them.
-
-    For `policy_kwargs={"features_extractor_class": Standardized}` of an SB3 model. Each number loses
-    its mean and is divided by its spread, over observations that `fit` has seen; before that, nothing
-    changes. Most counts of an observation are far below 1, and networks learn slowly from those. Mean
-    and spread are kept with the model.
-    """
-
-    def __init__(self, observation_space: spaces.Box, more: int = 0) -> None:
-        size = observation_space.shape[0] + more
-        super().__init__(observation_space, size)
-        self.mean: torch.Tensor
-        self.scale: torch.Tensor
-        self.register_buffer("mean", torch.zeros(size))
-        self.register_buffer("scale", torch.ones(size))
-
-    def encode(self, observations: torch.Tensor) -> torch.Tensor:
-        """The numbers that are standardized: the observations."""
-        return observations
-
-    def fit(self, observations: npt.NDArray[np.float32]) -> None:
-        """Take mean and spread from observations, shape (k, size), float32.
-
-        What hardly ever differs is not blown up: no number becomes larger than ten times its range.
-        """
-        numbers = self.encode(torch.from_numpy(observations)).numpy()
-        low, high = numbers.min(axis=0), numbers.max(axis=0)
-        spread = np.maximum(numbers.std(axis=0), np.maximum((high - low) / 10, LEAST_SPREAD))
-        self.mean.copy_(torch.from_numpy(numbers.mean(axis=0)))
-        self.scale.copy_(torch.from_numpy(1 / spread))
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Standardized numbers, shape (k, features)."""
-        return (self.encode(observations) - self.mean) * self.scale
-
-
-class HandThermometer(Standardized):
-    """As Standardized, of the observation and of the `thermometer` encoding of the own hand.
-
-    `policy_kwargs` also has `"features_extractor_kwargs": {"num_players": 2, "view": "table"}`, those of
-    the games.
-    """
-
-    def __init__(self, observation_space: spaces.Box, num_players: int, view: View) -> None:
-        self.thermometer = thermometer(num_players, view)
-        super().__init__(observation_space, self.thermometer.biases.size)
-        self.weights: torch.Tensor
-        self.biases: torch.Tensor
-        self.register_buffer("weights", torch.from_numpy(self.thermometer.weights), persistent=False)
-        self.register_buffer("biases", torch.from_numpy(self.thermometer.biases), persistent=False)
-
-    def encode(self, observations: torch.Tensor) -> torch.Tensor:
-        """The observations, and after them the encoding."""
-        marks = (observations[:, self.thermometer.hand] @ self.weights + self.biases).clamp(0, 1)
-        return torch.cat([observations, marks], dim=1)
 
 
 @compiled

@@ -25,8 +25,9 @@ from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from gardienii_env import AgentError, DealError, Game, GardieniiError, OptionError, RulesetError
 from gardienii_env.agents import make_agent
+from gardienii_env.envs.features import Standardized
 from gardienii_env.envs.outcome import REWARDS
-from gardienii_env.envs.sb3 import GardieniiVecEnv, Standardized
+from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.envs.single import GardieniiSingleEnv
 from gardienii_env.errors import MissingExtraError
 

@@ -15,6 +15,7 @@ from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest, read_manifest
 from gardienii_env.arena import duplicate_match
+from gardienii_env.envs.features import Features
 from gardienii_env.observation import View, observe_deciding
 from gardienii_env.rules.batch import Batch
 from training.config import Config
@@ -29,7 +30,7 @@ CLOSE = 1e-4
 
 
 def model_of(
-    players: int, view: View, hidden: list[int], activation: str, thermometer: bool = False
+    players: int, view: View, hidden: list[int], activation: str, features: Features = "standardized"
 ) -> PPO:
     config = Config.model_validate(
         {
@@ -37,7 +38,7 @@ def model_of(
             "name": "test",
             "seed": 3,
             "env": {"num_envs": 2, "num_players": players, "view": view},
-            "network": {"hidden": hidden, "activation": activation, "thermometer": thermometer},
+            "network": {"hidden": hidden, "activation": activation, "features": features},
         }
     )
     model = make_model(config)
@@ -68,17 +69,17 @@ def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize(
-    ("players", "view", "hidden", "activation", "thermometer"),
+    ("players", "view", "hidden", "activation", "features"),
     [
-        (2, "table", [64, 32], "tanh", False),
-        (3, "recall", [32], "relu", False),
-        (4, "recall", [32], "relu", True),
+        (2, "table", [64, 32], "tanh", "standardized"),
+        (3, "recall", [32], "relu", "standardized"),
+        (4, "recall", [32], "relu", "cards"),
     ],
 )
 def test_onnx_numpy_and_torch_choose_the_same(
-    tmp_path: Path, players: int, view: View, hidden: list[int], activation: str, thermometer: bool
+    tmp_path: Path, players: int, view: View, hidden: list[int], activation: str, features: Features
 ) -> None:
-    model = model_of(players, view, hidden, activation, thermometer)
+    model = model_of(players, view, hidden, activation, features)
     observations, masks = positions(players, view, POSITIONS)
     extractor: Any = model.policy.features_extractor
     extractor.fit(observations)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -156,7 +157,7 @@ def test_imitation_is_reproducible() -> None:
 def test_returns_that_are_all_the_same_have_nothing_to_explain() -> None:
     config = config_of(imitation={"decisions": 200, "epochs": 1})
     shown = play_demonstrations(config, seed=1)
-    flat = Demonstrations(shown.observations, shown.masks, shown.actions, np.ones_like(shown.returns))
+    flat = replace(shown, returns=np.ones_like(shown.returns))
     _, agreement, explained = fitted(config, flat)
     assert 0 < agreement < 1
     assert isnan(explained)

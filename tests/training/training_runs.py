@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import signal
 import subprocess
 import sys
 import time
@@ -61,8 +60,6 @@ class Process:
                 cwd=ROOT,
                 stdout=out,
                 stderr=err,
-                # Where tests run in the background SIGINT may be ignored, and children inherit that.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
 
     @classmethod

@@ -1,0 +1,114 @@
+"""The encoding of cards, and networks that rate cards."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers import play
+from rulesets import COMBINATIONS
+from sb3_contrib import MaskablePPO
+
+from gardienii_env import Game
+from gardienii_env.agents import make_agent
+from gardienii_env.envs.cards import RATINGS, card_encoding
+from gardienii_env.envs.features import policy_of
+from gardienii_env.envs.sb3 import GardieniiVecEnv
+from gardienii_env.observation import VIEWS, View
+from gardienii_env.rules.cards import CARDS
+
+
+def expected(hand: list[str]) -> list[int]:
+    """The encoding, worked out from the names of the cards in hand."""
+    marks: list[int] = []
+
+    def ask(held: int, most: int) -> None:
+        marks.extend(int(held >= count) for count in range(1, most + 1))
+
+    for colour in "WRBG":
+        ask(sum(card[0] in (colour, "D") for card in hand), 6)
+        for number in "2345":
+            ask(sum(card[0] == colour and card[1].isdigit() and card[1] >= number for card in hand), 4)
+    for back in "123456wrbg":
+        ask(sum(card[1] == back for card in hand), 2)
+    for card in CARDS:
+        ask(hand.count(card), 2)
+    return marks
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
+def test_it_says_what_the_hand_has_enough_of(ruleset: str, players: int, view: View) -> None:
+    game, rng = Game.new(players, ruleset, seed=3), random.Random(1)
+    encoding = card_encoding(players, view)
+    seen = set()
+    while (seat := game.player) is not None:
+        hand = [card for card, n in zip(CARDS, game.state["hand"][seat], strict=True) for _ in range(n)]
+        marks = encoding.encode(game.observe(seat, view)[np.newaxis])[0]
+        assert marks.dtype == np.float32
+        supply = game.state["supply"].flatten().tolist()
+        in_supply = [supply.count(card) for card in range(len(CARDS))]
+        assert np.allclose(marks, [*expected(hand), *in_supply], atol=1e-5)
+        seen.update(np.flatnonzero(marks > 0.5).tolist())
+        play(game, rng, 1)
+    assert len(seen) > 60
+
+
+def test_a_take_has_the_rating_of_its_card_beside_its_own() -> None:
+    game, encoding = Game.new(2, seed=3), card_encoding(2, "table")
+    ratings = np.random.default_rng(1).random((1, RATINGS), np.float32)
+    expected_logits = ratings[0, :73].copy()
+    for slot, card in enumerate(game.state["supply"].flatten()):
+        expected_logits[slot] += ratings[0, 73 + card]
+    assert np.allclose(encoding.logits(ratings, game.observe(0)[np.newaxis]), expected_logits)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_networks_get_it_beside_the_observation(view: View) -> None:
+    env = GardieniiVecEnv(16, "random", view=view, seed=1)
+    policy, features = policy_of("cards", 2, view)
+    model = MaskablePPO(
+        policy, env, n_steps=8, batch_size=64, policy_kwargs=features | {"net_arch": [8]}, seed=1
+    )
+    extractor: Any = model.policy.features_extractor
+    observations: Any = env.reset()
+    size = observations.shape[1]
+    encoding = card_encoding(2, view)
+    marks = encoding.encode(observations)
+    numbers = extractor(torch.from_numpy(observations)).numpy()
+    assert np.array_equal(numbers[:, :size], observations)
+    assert np.allclose(numbers[:, size : size + encoding.size], marks, atol=1e-5)
+    assert np.array_equal(numbers[:, size + encoding.size :], observations[:, encoding.supply])
+    extractor.fit(observations)
+    after = extractor(torch.from_numpy(observations)).numpy()
+    assert np.abs(after[:, : size + encoding.size].mean(axis=0)).max() < 1e-2
+    before = [parameter.clone() for parameter in model.policy.parameters()]
+    model.learn(128)
+    for old, new in zip(before, model.policy.parameters(), strict=True):
+        assert not torch.equal(old, new)
+
+
+def test_a_model_is_loaded_as_it_was(tmp_path: Path) -> None:
+    env = GardieniiVecEnv(8, "random", seed=1)
+    policy, features = policy_of("cards", 2, "table")
+    model = MaskablePPO(
+        policy, env, n_steps=8, batch_size=64, policy_kwargs=features | {"net_arch": [8]}, seed=1
+    )
+    extractor: Any = model.policy.features_extractor
+    extractor.fit(env.reset())
+    model.learn(64)
+    model.save(tmp_path / "model.zip")
+    agent, observations = make_agent(f"sb3:{tmp_path / 'model.zip'}", trust=True), env.reset()
+    again = MaskablePPO.load(tmp_path / "model.zip")
+    for one, other in zip(model.policy.parameters(), again.policy.parameters(), strict=True):
+        assert torch.equal(one, other)
+    masks = env.action_masks()
+    assert np.array_equal(
+        model.predict(observations, action_masks=masks, deterministic=True)[0],
+        again.predict(observations, action_masks=masks, deterministic=True)[0],
+    )
+    assert agent.choose(Game.new(2, seed=1))
