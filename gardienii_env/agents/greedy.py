@@ -127,9 +127,9 @@ def greedy_action(rules: npt.NDArray[np.void], states: States, masks: Masks, i: 
     if step == COLUMN:
         return choose_end(s)
     if step == TAKE_STEP:
-        return choose_take(r, s, mask)
+        return choose_take(r, s, mask, np.empty(2, NOTES))
     if step == MODIFY_STEP:
-        return choose_page(r, s)
+        return choose_page(r, s, np.empty(1, NOTES))
     return choose_card(r, s, mask)
 
 
@@ -385,9 +385,11 @@ def outlook(r: np.void, notes: np.void, number: int, colour: int) -> float:
 
 
 @compiled
-def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8]) -> int:
-    """The slot whose card promises most, or to stop where the spell is best as it is."""
-    notes = np.empty(2, NOTES)  # of the hand as it is, and with one card more
+def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8], notes: npt.NDArray[np.void]) -> int:
+    """The slot whose card promises most, or to stop where the spell is best as it is.
+
+    `notes` has room for those of the hand as it is, and with one card more.
+    """
     note_all(r, s, notes[0])
     number, colour = top_back(s, LEFT), top_back(s, RIGHT)
     best_action = -1
@@ -410,9 +412,12 @@ def choose_take(r: np.void, s: np.void, mask: npt.NDArray[np.int8]) -> int:
 
 
 @compiled
-def choose_page(r: np.void, s: np.void) -> int:
-    """The page that makes the best set possible, or none where the spell is best as it stands."""
-    notes = np.empty(1, NOTES)[0]
+def choose_page(r: np.void, s: np.void, room: npt.NDArray[np.void]) -> int:
+    """The page that makes the best set possible, or none where the spell is best as it stands.
+
+    `room` is for the notes.
+    """
+    notes = room[0]
     note_all(r, s, notes)
     note_gains(notes)
     hand = s["hand"][s["player"]]

@@ -141,7 +141,7 @@ def planner_action(
     `ahead` is how many cards it looks ahead, 1 to `AHEAD`: fewer are faster and less good.
     """
     r, s, mask = rules[0], states[i], masks[i]
-    return decide(r, s, mask, np.empty(1, SEARCH)[0], ahead)
+    return decide(r, s, mask, np.empty(1, SEARCH), ahead)
 
 
 @compiled
@@ -154,18 +154,20 @@ def planner_worths(
     worths: npt.NDArray[np.float64],
 ) -> None:
     """The planner's action for each of `games`, and what it found each action to be worth."""
-    search = np.empty(1, SEARCH)[0]
+    room = np.empty(1, SEARCH)
     for k in range(games.size):
         i = games[k]
-        search["worth"][:] = -np.inf
-        actions[k] = decide(rules[0], states[i], masks[i], search, AHEAD)
-        worths[k] = search["worth"]
+        actions[k] = decide(rules[0], states[i], masks[i], room, AHEAD)
+        worths[k] = room["worth"][0]
 
 
 @compiled
-def decide(r: np.void, s: np.void, mask: npt.NDArray[np.int8], search: np.void, ahead: int) -> int:
-    """The action for the seat that decides."""
-    step = s["step"]
+def decide(
+    r: np.void, s: np.void, mask: npt.NDArray[np.int8], room: npt.NDArray[np.void], ahead: int
+) -> int:
+    """The action for the seat that decides; `room` is for what is worked out on the way."""
+    search, step = room[0], s["step"]
+    search["worth"][:] = -np.inf
     if step == COLUMN:
         return choose_end(s)
     note_plan(r, s, search["plan"])
