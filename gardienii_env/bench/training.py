@@ -29,7 +29,7 @@ except ImportError as error:
 
 __all__ = ["QUICK_START", "TrainingSettings", "make_model", "record", "training"]
 
-ACTIVATIONS = {"tanh": torch.nn.Tanh}
+ACTIVATIONS = {"relu": torch.nn.ReLU}
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class TrainingSettings:
     opponents: str = "greedy"
     num_envs: int = 256
     hidden: tuple[int, ...] = (256, 256)
-    activation: str = "tanh"
-    features: Features = "standardized"
+    activation: str = "relu"
+    features: Features = "cards"
     n_steps: int = 64
     batch_size: int = 2048
     n_epochs: int = 4

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -377,3 +378,27 @@ def test_one_planner_beats_several_greedy_ones(ruleset: str, players: int, least
     agents = [PlannerAgent(), *[make_agent("greedy")] * (players - 1)]
     result = duplicate_match(agents, ruleset, deals=60, seed=1)
     assert result.win_share().mean >= least
+
+
+@pytest.mark.parametrize(("ruleset", "players"), COMBINATIONS)
+def test_what_it_does_is_worth_most_to_it(ruleset: str, players: int) -> None:
+    agent, rng = PlannerAgent(), random.Random(1)
+    for seed in range(3):
+        game = Game.new(players, ruleset, seed)
+        seen = Counter[str]()
+        while not game.is_over:
+            actions, worths = agent.worths(game.batch, np.zeros(1, np.int64))
+            action = int(actions[0])
+            assert action == agent.act(game.batch, np.zeros(1, np.int64), new_streams(1, 1))[0]
+            looked_at = np.isfinite(worths[0])
+            assert not looked_at[game.legal_mask() == 0].any()
+            if game.step == "column":
+                assert not looked_at.any()
+            else:
+                assert looked_at[action]
+                assert worths[0, action] == worths[0].max()
+            if game.step in ("take", "modify"):
+                assert looked_at.sum() == len(game.legal_actions())
+            seen[game.step] += 1
+            game.apply(action if rng.random() < 0.8 else rng.choice(game.legal_actions()))
+        assert min(seen[step] for step in ("take", "modify", "play")) > 3

@@ -232,6 +232,7 @@ def test_a_wrong_value_is_named_with_its_key(tmp_path: Path, key: str, value: An
         ("env.opponents", "greedy:5", "takes no argument"),
         ("selfplay.agents", "{gredy: 1}", "Did you mean 'greedy'?"),
         ("imitation.agent", "gredy", "Did you mean 'greedy'?"),
+        ("imitation.temperature", "1.0", "'greedy' tells its choice alone"),
         ("imitation.agent", "random,greedy", "'random,greedy' is not known"),
         ("evaluation.baselines", "[random, gredy]", "Did you mean 'greedy'?"),
     ],

@@ -17,6 +17,7 @@ from sb3_contrib import MaskablePPO
 from gardienii_env import AgentError, Game
 from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.external import PolicyAgent
+from gardienii_env.agents.planner import PlannerAgent
 from gardienii_env.arena import duplicate_match
 from gardienii_env.observation import layout, observe_deciding
 from gardienii_env.rules.batch import Batch
@@ -116,6 +117,26 @@ def test_as_many_decisions_as_are_wanted() -> None:
         assert np.array_equal(first, all_of_them[: len(one)])
     other = play_demonstrations(config_of(imitation={"decisions": 1}), seed=2)
     assert not np.array_equal(other.observations[:50], one.observations[:50])
+
+
+def test_targets_are_the_choice_or_what_the_agent_thinks_of_every_action() -> None:
+    config = config_of(imitation={"agent": "planner", "decisions": 1})
+    choice, shown = (
+        play_demonstrations(config_of(imitation={"agent": "planner", "decisions": 1, **more}), seed=3)
+        for more in ({}, {"temperature": 2.0})
+    )
+    assert np.array_equal(choice.actions, shown.actions)
+    assert np.array_equal(choice.targets, np.eye(73)[choice.actions])
+    assert shown.targets.sum(axis=1) == pytest.approx(np.ones(len(shown)), abs=2e-3)
+    assert not shown.targets[shown.masks == 0].any()
+    rows = np.arange(len(shown))
+    assert (shown.targets[rows, shown.actions] >= shown.targets.max(axis=1) - 1e-3).all()
+    agent = PlannerAgent()
+    (game,) = games(config, 3)[:1]
+    _, worths = agent.worths(game.batch, np.zeros(1, np.int64))
+    weights = np.exp((worths[0] - worths.max()) / 2)
+    assert np.isfinite(worths).sum() > 2
+    assert shown.targets[0] == pytest.approx(weights / weights.sum(), abs=1e-3)
 
 
 # -- fitting ---------------------------------------------------------------------------------------
