@@ -361,7 +361,8 @@ class _Table:
                 [] if option["visits"] is None else [self._says("play.visits", number=option["visits"])]
             )
             value = option["value"]
-            numbers += [] if value is None else [self._says("play.value", value=f"{value:+.2f}")]
+            if value is not None:
+                numbers.append(self._says(f"play.{verdict['scale']}", value=f"{value:+.2f}"))
             if numbers:
                 print(f"  {option['action']:<12}  {', '.join(numbers)}")
 

@@ -1,14 +1,14 @@
 """What an agent thinks of the decisions of a game: what it would do, and what numbers it has for that.
 
 A judge is told the game as it stands and looks at it as an agent does: it reads what the deciding seat
-may see. Agents that search give visits and values, networks give probabilities, all others their
-choice.
+may see. Agents that search give visits and values, networks give probabilities, `planner` what it
+takes each action to be worth, all others their choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from gardienii_env.rules.actions import ACTIONS
 
 __all__ = ["Option", "Verdict", "choose", "judge_game", "judge_position"]
 
+Scale = Literal["payoff", "points"]
 THE_GAME = np.zeros(1, np.int64)
 
 
@@ -32,7 +33,8 @@ class Option(TypedDict):
     """Of its visits, or its probability: 0 to 1. None: the agent has no such number."""
     visits: int | None
     value: float | None
-    """The payoff it expects of the action for the seat that decides, -1 to 1."""
+    """What it expects of the action for the seat that decides, on the verdict's scale. None: it did not
+    look at that, or has no such number."""
 
 
 class Verdict(TypedDict):
@@ -42,6 +44,8 @@ class Verdict(TypedDict):
     """The action that it takes."""
     value: float | None
     """What it thinks the position is worth to the seat that decides; the scale is the agent's own."""
+    scale: Scale
+    """Of the options' values: payoffs, -1 to 1, or points beside the choice, which has 0."""
     options: list[Option]
     """All legal actions, the best first; only the choice where the agent has no numbers."""
 
@@ -68,6 +72,7 @@ def judge_position(agent: Agent, game: Game, seed: int) -> Verdict:
     from gardienii_env.agents.best import BestAgent
     from gardienii_env.agents.ismcts import IsmctsAgent
     from gardienii_env.agents.network import NetworkAgent
+    from gardienii_env.agents.planner import PlannerAgent
 
     if isinstance(agent, BestAgent):
         agent = agent.network(game.ruleset, game.num_players)
@@ -75,8 +80,9 @@ def judge_position(agent: Agent, game: Game, seed: int) -> Verdict:
         return _searched(agent, game, seed)
     if isinstance(agent, NetworkAgent):
         return _evaluated(agent, game)
-    choice = choose(agent, game, seed)
-    return {"choice": choice, "value": None, "options": [_option(choice)]}
+    if isinstance(agent, PlannerAgent):
+        return _weighed(agent, game)
+    return _verdict([_option(choose(agent, game, seed))])
 
 
 def choose(agent: Agent, game: Game, seed: int) -> str:
@@ -95,7 +101,7 @@ def _searched(agent: Any, game: Game, seed: int) -> Verdict:
     found = agent.analyse(game)
     options = [_option(action, r.share, r.visits, r.value) for action, r in found.items()]
     options.sort(key=lambda option: -(option["visits"] or 0))
-    return {"choice": options[0]["action"], "value": options[0]["value"], "options": options}
+    return _verdict(options, options[0]["value"])
 
 
 def _evaluated(agent: Any, game: Game) -> Verdict:
@@ -106,7 +112,21 @@ def _evaluated(agent: Any, game: Game) -> Verdict:
     shares = weights / weights.sum()
     order = np.argsort(-shares, kind="stable")
     options = [_option(ACTIONS[legal[k]], float(shares[k])) for k in order]
-    return {"choice": options[0]["action"], "value": value, "options": options}
+    return _verdict(options, value)
+
+
+def _weighed(agent: Any, game: Game) -> Verdict:
+    """From what each action is worth to `planner`."""
+    (choice,), (worths,) = agent.worths(game.batch, THE_GAME)
+    if not np.isfinite(worths[choice]):
+        return _verdict([_option(ACTIONS[choice])])
+    found = [
+        (action, float(worths[action] - worths[choice]) if np.isfinite(worths[action]) else None)
+        for action in np.flatnonzero(game.batch.masks[0]).tolist()
+    ]
+    found.sort(key=lambda one: (one[0] != choice, one[1] is None, -(one[1] or 0.0)))
+    options = [_option(ACTIONS[action], value=value) for action, value in found]
+    return _verdict(options, scale="points")
 
 
 def _outputs(agent: Any, game: Game) -> tuple[Any, float | None]:
@@ -122,6 +142,11 @@ def _outputs(agent: Any, game: Game) -> tuple[Any, float | None]:
         raise AgentError(f"{agent.name} gave a logit that is not a finite number.")
     is_value = bool(values) and values[0].size == ROWS and np.isfinite(values[0].flat[0])
     return logits[0], float(values[0].flat[0]) if is_value else None
+
+
+def _verdict(options: list[Option], value: float | None = None, scale: Scale = "payoff") -> Verdict:
+    """The first option is the choice."""
+    return {"choice": options[0]["action"], "value": value, "scale": scale, "options": options}
 
 
 def _option(

@@ -53,8 +53,8 @@ def replay_data(
       hands of all seats are open; decks and pearls left are not.
     - `rules`: see `rule_numbers`; `moves`: see `story.do_move`; `scores`: of each seat, before the first
       and after each move, as if the game ended there.
-    - `judges`: `name`, and `verdicts`, one for each move, as [choice, value, options], each option as
-      [action, share, visits, value]; see `judge.Verdict`.
+    - `judges`: `name`, `scale` of the options' values, and `verdicts`, one for each move, as
+      [choice, value, options], each option as [action, share, visits, value]; see `judge.Verdict`.
     """
     replay(record)  # what is wrong is refused before anything is made of it
     game = replay(record, 0)
@@ -73,10 +73,7 @@ def replay_data(
         "changes": [difference(old, new) for old, new in pairwise(scenes)],
         "moves": moves,
         "scores": scores,
-        "judges": [
-            {"name": agent.name, "verdicts": list(map(_packed, judge_game(agent, record)))}
-            for agent in judges
-        ],
+        "judges": [_judged(agent, record) for agent in judges],
     }
 
 
@@ -104,6 +101,13 @@ def _check_names(names: Sequence[str | None], num_players: int) -> list[str | No
         if not "".join(name.split()).isprintable():
             raise OptionError(f"names: {shown(name)} holds characters that cannot be shown.")
     return list(names)
+
+
+def _judged(agent: Agent, record: Mapping[str, Any]) -> dict[str, Any]:
+    verdicts = judge_game(agent, record)
+    in_points = any(verdict["scale"] == "points" for verdict in verdicts)
+    scale = "points" if in_points else "payoff"
+    return {"name": agent.name, "scale": scale, "verdicts": list(map(_packed, verdicts))}
 
 
 def _packed(verdict: Verdict) -> list[Any]:

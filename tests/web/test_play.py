@@ -120,7 +120,8 @@ def test_what_is_no_action_changes_nothing(typing: Typing, tmp_path: Path) -> No
 
 
 def test_a_hint_of_a_search_has_numbers(typing: Typing) -> None:
-    result = typing(["hint ismcts:30"], "--seed", "5")
+    result = typing(["hint planner", "hint ismcts:30"], "--seed", "5")
+    assert re.search(r"take:\S+ +-\d+\.\d\d points", result.out)
     assert re.search(r"take:\S+ +\d+%, \d+ visits, value [+-]", result.out)
 
 

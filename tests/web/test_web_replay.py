@@ -137,6 +137,30 @@ def test_the_best_policy_tells_its_probabilities(
     assert judge_game(make_agent("best"), kept) == judge_game(network, kept)
 
 
+def test_the_planner_tells_by_how_many_points_an_action_is_worse() -> None:
+    agent, kept = make_agent("planner"), record(3, decisions=80)
+    steps = set()
+    for k, verdict in enumerate(judge_game(agent, kept)):
+        game = Game.from_record(kept, k)
+        assert verdict["choice"] == verdict["options"][0]["action"] == agent.choose(game)
+        if len(verdict["options"]) == 1:
+            assert game.step == "column"
+            continue
+        steps.add(game.step)
+        assert verdict["scale"] == "points"
+        assert sorted(option["action"] for option in verdict["options"]) == sorted(game.legal_actions())
+        values = [option["value"] for option in verdict["options"]]
+        known = [value for value in values if value is not None]
+        assert values == known + [None] * (len(values) - len(known))
+        assert known[0] == 0
+        assert known == sorted(known, reverse=True)
+        if game.step != "play":
+            assert len(known) == len(values)
+    assert steps == {"take", "modify", "play"}
+    (judged,) = replay_data(kept, [agent])["judges"]
+    assert judged["scale"] == "points"
+
+
 def test_other_agents_tell_their_choice() -> None:
     game = Game.new(seed=4)
     verdict = judge_position(make_agent("greedy"), game, 0)
@@ -144,6 +168,7 @@ def test_other_agents_tell_their_choice() -> None:
     assert verdict == {
         "choice": choice,
         "value": None,
+        "scale": "payoff",
         "options": [{"action": choice, "share": None, "visits": None, "value": None}],
     }
     assert choice == make_agent("greedy").choose(game)

@@ -393,19 +393,21 @@ function resultElement(scene, rules, names, you) {
 }
 
 // What an agent thinks of a decision: a list of [action, share, visits, value], the best first.
-function optionsElement(options, scene, made) {
-  const percent = (share) => `${Math.round(share * 100)} %`;
+// `scale`: what the values are, "payoff" or "points".
+function optionsElement(options, scene, made, scale) {
+  const percent = (share) => `${Math.round(share * 100)} %`, valued = options.some((option) => option[3] !== null);
   const rows = options.map(([action, share, visits, value]) => el("tr", { class: action === made ? "made" : null },
     el("th", { scope: "row" }, actionWords("offer", action, scene.step, cardOf(scene, action))),
     share === null ? null : el("td", {}, el("span", { class: "bar", "aria-hidden": "true" }, barElement(share)), percent(share)),
     visits === null ? null : el("td", {}, String(visits)),
-    value === null && visits === null ? null : el("td", {}, value === null ? "–" : signed(value))));
+    valued ? el("td", {}, value === null ? "–" : signed(value)) : null));
   const [, share, visits] = options[0];
   const head = el("tr", {}, el("th", { scope: "col" }, say("web.action")),
     share === null ? null : el("th", { scope: "col" }, say("web.share")),
-    visits === null ? null : [el("th", { scope: "col" }, say("web.visits")), el("th", { scope: "col" }, say("web.value"))]);
+    visits === null ? null : el("th", { scope: "col" }, say("web.visits")),
+    valued ? el("th", { scope: "col" }, say("web.value")) : null);
   return el("div", { class: "scroll" }, el("table", { class: "options" }, el("thead", {}, head), el("tbody", {}, rows)),
-    options.some((option) => option[3] !== null) ? el("small", {}, say("web.value_scale")) : null);
+    valued ? el("small", {}, say(`web.scale_${scale}`)) : null);
 }
 
 function barElement(share) {

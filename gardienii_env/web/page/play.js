@@ -347,7 +347,7 @@ function play(id) {
       el("div", { class: "buttons" }, parts.adviser, el("button", { type: "button", "data-focus": "hint", disabled: verdict === "asked", onclick: hint }, say("web.ask_hint"))),
       verdict === "asked" ? el("p", { role: "status" }, say("web.thinking", { name: game.adviser })) : null,
       options ? el("p", { role: "status" }, say("web.would", { agent: game.adviser, action: inSentence(actionWords("offer", verdict.choice, scene.step, cardOf(scene, verdict.choice))) })) : null,
-      options?.length > 1 ? optionsElement(options, scene, verdict.choice) : null);
+      options?.length > 1 ? optionsElement(options, scene, verdict.choice, verdict.scale) : null);
   }
 
   function endElement(scene) {

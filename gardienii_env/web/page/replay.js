@@ -4,7 +4,7 @@ import { DATA, actionWords, ask, boardElement, cardOf, el, inSentence, keyOfGame
 
 const HOLD = 900; // milliseconds between moves while it plays by itself
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
-const SLIGHT = 0.05; // a value that is worse by less than this is no mistake to speak of
+const SLIGHT = { payoff: 0.05, points: 0.5 }; // a value that is worse by less than this is no mistake to speak of
 const LOOKED_AT = 10; // visits below which the value of a move says little
 const REMEMBER = 400; // milliseconds after the last step until the address tells of it
 const root = document.getElementById("page");
@@ -68,7 +68,7 @@ function lossAt(k) {
 
 function isSlight(k) {
   const loss = lossAt(k);
-  return loss !== null && loss < SLIGHT;
+  return loss !== null && loss < SLIGHT[game.judges[state.judge].scale];
 }
 
 // -- going through it -----------------------------------------------------------------------------
@@ -229,7 +229,7 @@ function verdictElement(scene, move) {
 // Decisions made otherwise with what they cost, the worst first; null where the agent has no values.
 function worstElement(places) {
   const ranked = places.filter((k) => lossAt(k) !== null).sort((a, b) => lossAt(b) - lossAt(a));
-  return ranked.length === 0 ? null : el("div", {}, el("b", {}, say("web.worst")), el("p", { class: "muted" }, say("web.worst_means")), el("ol", { class: "worst" }, ranked.map((k) => el("li", { class: isSlight(k) ? "slight" : null },
+  return ranked.length === 0 ? null : el("div", {}, el("b", {}, say("web.worst")), el("p", { class: "muted" }, say(`web.worst_${game.judges[state.judge].scale}`)), el("ol", { class: "worst" }, ranked.map((k) => el("li", { class: isSlight(k) ? "slight" : null },
     el("button", { type: "button", "data-focus": `worst ${k}`, onclick: () => go(k) }, `${say("web.turn", { turn: game.moves[k].turn })}: ${judgedWords(k)} (−${lossAt(k).toFixed(2)})`)))));
 }
 
@@ -250,7 +250,7 @@ function judgedElement(judge, scene, move) {
     el("b", {}, say("web.next_decision")),
     el("p", { class: kind }, `${same ? "=" : "≠"} ${judgedWords(state.at)}`, same || loss === null ? null : ` (${say("web.loss", { loss: loss.toFixed(2) })})`),
     value === null ? null : el("p", {}, say("web.expects", { value: signed(value) })),
-    options.length > 1 ? optionsElement(options, scene, move.action) : null);
+    options.length > 1 ? optionsElement(options, scene, move.action, judge.scale) : null);
 }
 
 // Agents that the server can still ask; a page that stands alone has none.
