@@ -104,6 +104,7 @@ def test_closed_streams(tmp_path: Path) -> None:
     assert shell("$G record --out a.jsonl 2>&-", tmp_path) == 0
     assert shell("$G record --out b.jsonl >&-", tmp_path) == 0
     assert (tmp_path / "a.jsonl").read_text() == (tmp_path / "b.jsonl").read_text() != ""
+    assert shell("$G record --out /dev/stdout 2>/dev/null | $G verify /dev/stdin", tmp_path) == 0
     assert shell("$G record --out - >&- 2>/dev/null", tmp_path) == 2
     assert shell("$G rules >&- 2>/dev/null", tmp_path) == 2
     assert shell("$G verify none.jsonl 2>&- >out.txt", tmp_path) == 1

@@ -58,8 +58,7 @@ def writing(out: str, option: str = "--out") -> Iterator[TextIO]:
         yield sys.stdout
         return
     try:
-        path = Path(os.path.realpath(out))
-        with _opened(path) if is_stream(out) else _replacing(path) as file:
+        with _opened(out) if is_stream(out) else _replacing(Path(os.path.realpath(out))) as file:
             yield file
     except OSError as error:
         raise OptionError(f"{option}: {out!r} cannot be written: {error.strerror}.") from None
@@ -102,5 +101,5 @@ def _replacing(path: Path) -> Iterator[TextIO]:
         raise
 
 
-def _opened(path: Path) -> TextIO:
+def _opened(path: str | Path) -> TextIO:
     return open(path, "w", encoding="utf-8", newline="\n")
