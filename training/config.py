@@ -208,7 +208,8 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
             f"env.payoff: start {config.env.payoff.start} is not before end {config.env.payoff.end}."
         )
     _check_names(config)
-    if config.imitation.temperature and config.imitation.agent != PlannerAgent.name:
+    wanted = config.imitation.decisions and config.start_from is None
+    if wanted and config.imitation.temperature and config.imitation.agent != PlannerAgent.name:
         raise OptionError(
             f"imitation.temperature: {config.imitation.agent!r} tells its choice alone; set it to 0, or "
             f"imitation.agent to {PlannerAgent.name!r}."

@@ -130,11 +130,10 @@ class Watching:
         """What the agent does in these games, and how likely the policy shall do each action."""
         targets = np.zeros((games.size, NUM_ACTIONS), np.float16)
         temperature = self.config.imitation.temperature
-        if not temperature:
+        if not temperature or not isinstance(self.agent, PlannerAgent):
             actions = self.agent.act(self.batch, games, self.streams)
             targets[np.arange(games.size), actions] = 1
             return actions, targets
-        assert isinstance(self.agent, PlannerAgent)
         actions, worths = self.agent.worths(self.batch, games)
         most = worths.max(axis=1, keepdims=True)
         known = np.isfinite(most[:, 0])

@@ -23,6 +23,7 @@ from stable_baselines3.common.save_util import load_from_zip_file
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 
 from gardienii_env import __version__
+from gardienii_env.agents import make_agent
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
 from gardienii_env.envs.features import policy_of
@@ -51,12 +52,23 @@ def run(config: Config) -> Path:
 
     The folder holds the resolved configuration, versions, logs, checkpoints, evaluations, the model and
     the policy as an ONNX file. What stops the learning, like Ctrl-C, is raised once the model is saved
-    as it is. OptionError if the folder cannot be made.
+    as it is. OptionError if the folder cannot be made, AgentError if an agent does not fit the games.
     """
+    _check_agents(config)
     folder = _new_folder(config)
     print(f"Training {config.name!r} in {folder}", flush=True)
     _train(Run(config, folder))
     return folder
+
+
+def _check_agents(config: Config) -> None:
+    """AgentError unless all agents that take part fit the games."""
+    env, names = config.env, list(config.evaluation.baselines)
+    if config.imitation.decisions and config.start_from is None:
+        names.append(config.imitation.agent)
+    names += config.selfplay.agents if config.selfplay.wanted else env.opponents.split(",")
+    for name in names:
+        make_agent(name.strip()).check(Ruleset.get(env.ruleset), env.num_players)
 
 
 def resume(folder: str | Path, overrides: Sequence[str] = ()) -> Path:

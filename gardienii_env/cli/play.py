@@ -188,7 +188,7 @@ def _new_file() -> Path:
 def _keep(game: Game, out: str) -> None:
     """Write the record of the game as it stands."""
     with writing(out) as file:
-        print(dumps(game.to_record()), file=file)
+        print(dumps(game.to_record()), file=file, flush=True)
 
 
 def _keep_so_far(game: Game, out: str) -> None:
@@ -204,17 +204,16 @@ def _keep_at_last(game: Game, out: str) -> str:
     try:
         _keep(game, out)
         return out
-    except (OptionError, KeyboardInterrupt) as error:  # Ctrl-C: a pipe may have no reader
+    except (OptionError, OSError, KeyboardInterrupt) as error:  # Ctrl-C: a pipe may have no reader
         print(str(error) or f"--out: {out!r} takes nothing.", file=sys.stderr)
     try:
         other = str(_new_file())
         _keep(game, other)
+        print(f"The record of the game is in {other} instead.", file=sys.stderr)
     except OptionError as error:
-        print(f"{error} The record of the game stands on standard output.", file=sys.stderr)
         other = STDOUT
         _keep(game, other)
-    else:
-        print(f"The record of the game is in {other} instead.", file=sys.stderr)
+        print(f"{error} The record of the game stands on standard output.", file=sys.stderr)
     return other
 
 

@@ -7,15 +7,15 @@ model = MaskablePPO(policy, env, policy_kwargs=kwargs)
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
 from gardienii_env.envs.cards import RATINGS, SLOTS, card_encoding
-from gardienii_env.errors import MissingExtraError
-from gardienii_env.observation import View
+from gardienii_env.errors import MissingExtraError, OptionError, one_of
+from gardienii_env.observation import View, layout
 from gardienii_env.rules.actions import NUM_ACTIONS, TAKE
 from gardienii_env.rules.cards import NUM_CARDS
 
@@ -43,8 +43,10 @@ def policy_of(
     """The policy class of an SB3 model with such features, and what its `policy_kwargs` need to have.
 
     Standardizing begins when the extractor has been shown observations:
-    `model.policy.features_extractor.fit(observations)`.
+    `model.policy.features_extractor.fit(observations)`. OptionError for unknown features.
     """
+    if features not in get_args(Features):
+        raise OptionError(one_of("The features", features, get_args(Features)))
     if features == "cards":
         games = {"num_players": num_players, "view": view}
         return CardPolicy, {
@@ -95,6 +97,13 @@ class CardFeatures(Standardized):
     """As Standardized, of the observation and its `CardEncoding`; the supply's cards stay beside."""
 
     def __init__(self, observation_space: spaces.Box, num_players: int, view: View) -> None:
+        """OptionError unless the space is that of float32 observations for these games."""
+        size = layout(num_players, view).size
+        if observation_space.shape != (size,) or observation_space.dtype != np.float32:
+            raise OptionError(
+                f"features 'cards': observations of {num_players} players, view {view!r}, are {size} "
+                f"numbers in float32, not {observation_space.dtype} of shape {observation_space.shape}."
+            )
         cards = card_encoding(num_players, view)
         super().__init__(observation_space, cards.size, SUPPLY)
         self.cards = cards

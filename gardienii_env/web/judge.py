@@ -80,7 +80,7 @@ def judge_position(agent: Agent, game: Game, seed: int) -> Verdict:
         return _searched(agent, game, seed)
     if isinstance(agent, NetworkAgent):
         return _evaluated(agent, game)
-    if isinstance(agent, PlannerAgent):
+    if type(agent) is PlannerAgent:  # others may choose otherwise
         return _weighed(agent, game)
     return _verdict([_option(choose(agent, game, seed))])
 

@@ -13,7 +13,7 @@ from helpers import play
 from rulesets import COMBINATIONS
 from sb3_contrib import MaskablePPO
 
-from gardienii_env import Game
+from gardienii_env import Game, OptionError
 from gardienii_env.agents import make_agent
 from gardienii_env.envs.cards import RATINGS, card_encoding
 from gardienii_env.envs.features import policy_of
@@ -112,3 +112,23 @@ def test_a_model_is_loaded_as_it_was(tmp_path: Path) -> None:
         again.predict(observations, action_masks=masks, deterministic=True)[0],
     )
     assert agent.choose(Game.new(2, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "players", "view"),
+    [
+        ({"dtype": "uint8"}, 2, "table"),
+        ({"num_players": 4}, 2, "table"),
+        ({"view": "recall"}, 2, "table"),
+    ],
+)
+def test_other_observations_are_refused(options: dict[str, Any], players: int, view: View) -> None:
+    env = GardieniiVecEnv(2, "random", **options)
+    policy, features = policy_of("cards", players, view)
+    with pytest.raises(OptionError, match="in float32, not"):
+        MaskablePPO(policy, env, policy_kwargs=features)
+
+
+def test_unknown_features_are_refused() -> None:
+    with pytest.raises(OptionError, match="Did you mean 'cards'"):
+        policy_of("card", 2, "table")  # type: ignore[arg-type]

@@ -91,6 +91,12 @@ def test_a_configuration_written_out_is_the_same_again(tmp_path: Path) -> None:
     assert load(tmp_path, yaml.safe_dump(config.model_dump(mode="json"))) == config
 
 
+def test_a_temperature_that_is_not_used_hinders_nothing(tmp_path: Path) -> None:
+    overrides = ["imitation.agent=greedy", "imitation.temperature=1.0"]
+    for unused in ("imitation.decisions=0", "start_from=model.zip"):
+        assert load(tmp_path, overrides=[*overrides, unused]).imitation.agent == "greedy"
+
+
 def test_a_ruleset_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     own = Ruleset.get("gardienii").replace(name="own")

@@ -23,7 +23,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from training_runs import FEW, ROOT, TINY, Process, rows, timeless, train
 
 import training.run
-from gardienii_env import Game, OptionError, Ruleset
+from gardienii_env import AgentError, Game, OptionError, Ruleset
 from training import imitation
 from training.__main__ import main
 from training.config import load_config
@@ -336,3 +336,12 @@ def test_threads_wait_without_spinning_unless_told_otherwise(
         main([str(tmp_path / "none.yaml")])
         assert os.environ["OMP_WAIT_POLICY"] == expected
     assert "none.yaml" in capsys.readouterr().err
+
+
+def test_an_agent_that_does_not_fit_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    overrides = [f"folder={tmp_path / 'runs'}", "env.num_players=4", "env.ruleset=dragonkeepers"]
+    for setting in ("evaluation.baselines=[best]", "imitation.agent=best", "env.opponents=best"):
+        config = load_config(ROOT / "configs" / "tiny.yaml", [*overrides, setting])
+        with pytest.raises(AgentError, match="no policy ships for 4 players"):
+            training.run.run(config)
+    assert not (tmp_path / "runs").exists()

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -242,6 +243,19 @@ def test_a_record_that_cannot_be_written_at_last_goes_elsewhere(
     result = typing(["#1", "#1", "quit"], "--seed", "5", "--out", mine)
     assert result.status == 2
     assert json.loads(result.out.splitlines()[-1])["moves"] == record["moves"]
+
+
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="the system has no device that is always full"
+)
+def test_standard_output_that_takes_nothing_loses_nothing(tmp_path: Path) -> None:
+    line = f"printf '#1\\n#1\\nquit\\n' | {sys.executable} -m gardienii_env play --seed 5 --out -"
+    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
+    for end in (">/dev/full", "| true"):
+        subprocess.run(["sh", "-c", f"{line} {end}"], env=environment, capture_output=True, check=False)
+    for number in (1, 2):
+        ((_, record),) = read_file(tmp_path / "gardienii-games" / f"played-{number}.jsonl")
+        assert len(record["moves"]) <= 2
 
 
 def test_a_folder_is_told_at_once(typing: Typing, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from networks import save_network
 
 from gardienii_env import AgentError, Game, OptionError, RecordError
 from gardienii_env.agents import best, make_agent
+from gardienii_env.agents.planner import PlannerAgent
 from gardienii_env.record import dumps
 from gardienii_env.render.scene import scene
 from gardienii_env.render.texts import LANGUAGES, catalogue
@@ -159,6 +160,15 @@ def test_the_planner_tells_by_how_many_points_an_action_is_worse() -> None:
     assert steps == {"take", "modify", "play"}
     (judged,) = replay_data(kept, [agent])["judges"]
     assert judged["scale"] == "points"
+
+
+def test_an_agent_made_from_the_planner_tells_its_own_choice() -> None:
+    class Last(PlannerAgent):
+        def act(self, batch: Any, games: Any, streams: Any) -> Any:
+            return 72 - batch.masks[games][:, ::-1].argmax(axis=1)
+
+    game = Game.new(seed=4)
+    assert judge_position(Last(), game, 0)["choice"] == game.legal_actions()[-1]
 
 
 def test_other_agents_tell_their_choice() -> None:
