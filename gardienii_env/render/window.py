@@ -38,6 +38,9 @@ class Window:
         self._open()
 
     def _open(self) -> None:
+        # What is left of a window that `pygame.quit()` took away goes first: later it could take the new
+        # one along, which may lie at the same place in memory.
+        self._window = None
         try:
             pygame.display.init()
             self._window = pygame.Window(TITLE, self._size)
