@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from gardienii_env import Game
 from gardienii_env.game import RulesetLike
 from gardienii_env.record import dumps
+
+ROOT = Path(__file__).parents[1]
 
 POLICIES: dict[str, dict[str, float]] = {
     "random": {},
@@ -33,6 +39,15 @@ class Result(NamedTuple):
 
 Program = Callable[..., Result]
 """Runs the program in this process: the fixture `gardienii`."""
+
+
+def printed(program: str, **variables: str) -> str:
+    """What a program prints in a process of its own, with more variables of the environment."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def choose(legal: Sequence[str], rng: random.Random, policy: Mapping[str, float]) -> str:

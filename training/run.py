@@ -23,7 +23,7 @@ from stable_baselines3.common.save_util import load_from_zip_file
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 
 from gardienii_env import __version__
-from gardienii_env.agents import make_agent
+from gardienii_env.agents import make_agent, make_agents
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
 from gardienii_env.envs.features import policy_of
@@ -66,9 +66,13 @@ def _check_agents(config: Config) -> None:
     env, names = config.env, list(config.evaluation.baselines)
     if config.imitation.decisions and config.start_from is None:
         names.append(config.imitation.agent)
-    names += config.selfplay.agents if config.selfplay.wanted else env.opponents.split(",")
-    for name in names:
-        make_agent(name.strip()).check(Ruleset.get(env.ruleset), env.num_players)
+    if config.selfplay.wanted:
+        names += config.selfplay.agents
+    agents = [make_agent(name) for name in names]
+    if not config.selfplay.wanted:
+        agents += make_agents(env.opponents, env.num_players - 1)
+    for agent in agents:
+        agent.check(Ruleset.get(env.ruleset), env.num_players)
 
 
 def resume(folder: str | Path, overrides: Sequence[str] = ()) -> Path:

@@ -101,9 +101,7 @@ class PlannerAgent(Agent):
         self, batch: Batch, games: npt.NDArray[np.int64], streams: npt.NDArray[np.void]
     ) -> npt.NDArray[np.int64]:
         """See `Agent.act`."""
-        actions = np.empty(games.size, np.int64)
-        planner_actions(batch.rules, batch.states, batch.masks, games, actions)
-        return actions
+        return self.worths(batch, games)[0]
 
     def worths(
         self, batch: Batch, games: npt.NDArray[np.int64]
@@ -117,19 +115,6 @@ class PlannerAgent(Agent):
         worths = np.empty((games.size, NUM_ACTIONS))
         planner_worths(batch.rules, batch.states, batch.masks, games, actions, worths)
         return actions, worths
-
-
-@compiled
-def planner_actions(
-    rules: npt.NDArray[np.void],
-    states: States,
-    masks: Masks,
-    games: npt.NDArray[np.int64],
-    actions: npt.NDArray[np.int64],
-) -> None:
-    """The planner's action for each of `games`, into `actions`."""
-    for k in range(games.size):
-        actions[k] = planner_action(rules, states, masks, games[k])
 
 
 @compiled

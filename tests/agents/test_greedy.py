@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
@@ -13,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers import POLICIES, play
+from helpers import POLICIES, play, printed
 from positions import columns, hand, may, position
 from rulesets import COMBINATIONS, NO_PRIZES, VARIATIONS, varied
 
@@ -477,16 +474,7 @@ for ruleset in ("gardienii", "dragonkeepers"):
 
 
 def test_as_plain_python_it_chooses_the_same() -> None:
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", PLAIN],
-            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for disabled in ("0", "1")
-    ]
+    told = [printed(PLAIN, NUMBA_DISABLE_JIT=disabled) for disabled in "01"]
     assert told[0] == told[1]
     assert len(told[0].splitlines()) > 150
 

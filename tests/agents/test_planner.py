@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers import play
+from helpers import play, printed
 from positions import columns, hand, may, position
 from rulesets import COMBINATIONS, NO_PRIZES, VARIATIONS, varied
 
@@ -27,7 +23,6 @@ from gardienii_env.rules.cards import CARD_INDEX
 from gardienii_env.rules.random import seed_streams
 from gardienii_env.rules.ruleset import SHIPPED
 
-ROOT = Path(__file__).parents[2]
 SIX_WHITE = "W1 W1 W2 W2 W3 W3"
 SIX_GREEN = "G1 G1 G2 G2 G3 G3"
 LATE: dict[str, Any] = {"pieces": [{1: 9}, {1: 9}]}
@@ -344,16 +339,9 @@ for ruleset in ("gardienii", "dragonkeepers"):
 
 
 def test_it_is_the_same_without_compiling() -> None:
-    def printed(**variables: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-        command = [sys.executable, "-W", "error", "-c", PROGRAM]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    expected = printed()
+    expected = printed(PROGRAM)
     assert expected.count("['modify', 'play', 'take']") == 2
-    assert printed(NUMBA_DISABLE_JIT="1") == expected
+    assert printed(PROGRAM, NUMBA_DISABLE_JIT="1") == expected
 
 
 # -- how good it is --------------------------------------------------------------------------------
