@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gardienii_env.agents import make_agent, make_agents
 from gardienii_env.agents.planner import PlannerAgent
-from gardienii_env.envs.features import Features
+from gardienii_env.envs.features import Features, check_units
 from gardienii_env.errors import GardieniiError, OptionError, one_of, shown
 from gardienii_env.observation import View
 from gardienii_env.rules.ruleset import Ruleset
@@ -73,7 +73,7 @@ class EnvConfig(Section):
 class NetworkConfig(Section):
     """Policy and value network: two towers of the same shape."""
 
-    hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)
+    hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)  # `cards`: multiples of 4
     activation: Literal["tanh", "relu"] = "tanh"
     features: Features = "standardized"  # `raw` observations; brought to one size; or `cards`: and with
     # what the own hand has enough cards for, in networks that rate cards wherever they lie
@@ -236,6 +236,9 @@ def _check_names(config: Config) -> None:
     _check_name("env.ruleset", Ruleset.get, env.ruleset)
     _check_name("env.opponents", make_agents, env.opponents, env.num_players - 1)
     _check_name("imitation.agent", make_agent, config.imitation.agent)
+    if config.network.features == "cards":
+        for units in config.network.hidden:
+            _check_name("network.hidden", check_units, units)
     for name in config.selfplay.agents:
         _check_name("selfplay.agents", make_agent, name)
     for baseline in config.evaluation.baselines:

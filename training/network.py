@@ -60,13 +60,13 @@ class Layers:
 
 
 def layers_of(policy: Any, activation: str) -> Layers:
-    """A copy of the policy tower of an SB3 policy whose hidden layers are all linear.
+    """A copy of the policy tower of an SB3 policy whose hidden layers have weights and a bias.
 
     Where numbers are standardized, the first layer does that too.
     """
     modules = [*policy.mlp_extractor.policy_net, policy.action_net]
-    linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
-    weights = [np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in linear]
+    linear = [module for module in modules if hasattr(module, "weight")]
+    weights = [layer.weight.detach().numpy().T.copy() for layer in linear]
     biases = [layer.bias.detach().numpy().copy() for layer in linear]
     extractor = policy.features_extractor
     if isinstance(extractor, Standardized):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gardienii_env.envs.colours import turned_cards
 from gardienii_env.observation import View, layout
 from gardienii_env.rules.actions import NUM_ACTIONS, SLOTS_PER_SIDE, TAKE
 from gardienii_env.rules.cards import BACK, DARK, FRONT, LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, SIDE
@@ -53,6 +54,17 @@ class CardEncoding(NamedTuple):
         counts += self.biases
         return np.concatenate([np.clip(counts, 0, 1), self.slots(observations).sum(axis=1)], axis=1)
 
+    def turned(self, turns: int) -> npt.NDArray[np.int64]:
+        """Where the numbers are when the colours are turned, as in `colours`: shape (size,)."""
+        cards = turned_cards(turns)
+        asked = {(bias, *weights): k for k, (bias, weights) in enumerate(self._asked())}
+        marks = [asked[(bias, *weights[np.argsort(cards)])] for bias, weights in self._asked()]
+        return np.append(marks, len(marks) + cards)
+
+    def _asked(self) -> Iterator[tuple[np.float32, Numbers]]:
+        """The biases of the thermometer, each with its weights."""
+        return zip(self.biases, self.weights.T, strict=True)
+
     def slots(self, observations: Numbers) -> Numbers:
         """The card type in each slot, shape (n, 4, card types), all 0 where it is empty."""
         return observations[:, self.supply].reshape(-1, SLOTS, NUM_CARDS)
@@ -75,10 +87,13 @@ def card_encoding(num_players: int, view: View) -> CardEncoding:
     - cards of a colour with a number from 2 upwards, 3, 4, 5: from 1 to 4;
     - cards with a back: from 1 to 2;
     - cards of a type: from 1 to 2.
+
+    Each is there once: a card with a 5 is the only one of its colour, a dark dragon of its back.
     """
     parts = layout(num_players, view)
     hand, supply = parts["hand"], parts["supply"]
-    asked = [(types, count) for types, most in _groups() for count in range(1, most + 1)]
+    groups = [(tuple(types), count) for types, most in _groups() for count in range(1, most + 1)]
+    asked = list(dict.fromkeys(groups))
     weights = hand.scale * np.array([types for types, _ in asked], np.float32).T
     return CardEncoding(
         slice(hand.start, hand.start + hand.size),

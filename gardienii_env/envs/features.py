@@ -6,7 +6,7 @@ model = MaskablePPO(policy, env, policy_kwargs=kwargs)
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,20 +14,30 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from gardienii_env.envs.cards import RATINGS, SLOTS, card_encoding
+from gardienii_env.envs.colours import turned_actions, turned_cards, turned_observation
 from gardienii_env.errors import MissingExtraError, OptionError, one_of
 from gardienii_env.observation import View, layout
 from gardienii_env.rules.actions import NUM_ACTIONS, TAKE
-from gardienii_env.rules.cards import NUM_CARDS
+from gardienii_env.rules.cards import NUM_CARDS, NUM_COLOURS
 
 try:
     import torch
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
     from torch import nn
+    from torch.nn.functional import linear
 except ImportError as error:
     raise MissingExtraError("gardienii_env.envs.features", "sb3") from error
 
-__all__ = ["CardFeatures", "CardPolicy", "Features", "Standardized", "policy_of"]
+__all__ = [
+    "CardFeatures",
+    "CardPolicy",
+    "EquivariantLinear",
+    "Features",
+    "Standardized",
+    "check_units",
+    "policy_of",
+]
 
 Features = Literal["raw", "standardized", "cards"]
 """The observations as they are; standardized; or standardized with the encoding of cards, for networks
@@ -94,7 +104,13 @@ class Standardized(BaseFeaturesExtractor):
 
 
 class CardFeatures(Standardized):
-    """As Standardized, of the observation and its `CardEncoding`; the supply's cards stay beside."""
+    """As Standardized, of the observation and its `CardEncoding`; the supply's cards stay beside.
+
+    All colours are standardized alike.
+
+    Attributes:
+        turns: what is at place i of the numbers is at `turns[k, i]` when the colours are turned k times.
+    """
 
     def __init__(self, observation_space: spaces.Box, num_players: int, view: View) -> None:
         """OptionError unless the space is that of float32 observations for these games."""
@@ -107,6 +123,9 @@ class CardFeatures(Standardized):
         cards = card_encoding(num_players, view)
         super().__init__(observation_space, cards.size, SUPPLY)
         self.cards = cards
+        self.turns = _turns(
+            lambda k: np.append(turned_observation(num_players, view, k), size + cards.turned(k))
+        )
         self.weights: torch.Tensor
         self.biases: torch.Tensor
         self.register_buffer("weights", torch.from_numpy(cards.weights), persistent=False)
@@ -118,22 +137,92 @@ class CardFeatures(Standardized):
         supply = observations[:, self.cards.supply].reshape(-1, SLOTS, NUM_CARDS).sum(1)
         return torch.cat([observations, marks, supply], dim=1)
 
+    def fit(self, observations: npt.NDArray[np.float32]) -> None:
+        """See `Standardized.fit`."""
+        super().fit(observations)
+        self.mean.copy_(self.mean[self.turns].mean(0))
+        self.scale.copy_(1 / (1 / self.scale)[self.turns].mean(0))
+
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Standardized numbers, and the card type in each slot, shape (k, features)."""
         return torch.cat([super().forward(observations), observations[:, self.cards.supply]], dim=1)
 
 
+def _turns(turned: Callable[[int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Indices for every number of turns, shape (4, size)."""
+    return np.stack([turned(k) for k in range(NUM_COLOURS)])
+
+
+def _turns_of_units(size: int) -> npt.NDArray[np.int64]:
+    """Those of hidden units: a quarter of them is for each colour; shape (4, size)."""
+    return _turns(lambda k: (np.arange(size) + k * (size // NUM_COLOURS)) % size)
+
+
+class EquivariantLinear(nn.Module):
+    """A linear layer for which no colour is special: turned inputs give its outputs, turned.
+
+    So weights that turn into each other are one parameter, of which there are a quarter as many. To
+    others it is a linear layer with a `weight`, shape (outputs, inputs), and a `bias`.
+    """
+
+    def __init__(
+        self, inputs: npt.NDArray[np.int64], outputs: npt.NDArray[np.int64], gain: float = 2**0.5
+    ) -> None:
+        """Both: what is at place i is at place `[k, i]` when the colours are turned k times."""
+        super().__init__()
+        size = inputs.shape[1]
+        weights = (outputs[:, :, np.newaxis] * size + inputs[:, np.newaxis, :]).min(axis=0)
+        self.orbits: torch.Tensor
+        self.bias_orbits: torch.Tensor
+        self.weights = nn.Parameter(torch.randn(self._share("orbits", weights)) * (gain / size**0.5))
+        self.biases = nn.Parameter(torch.zeros(self._share("bias_orbits", outputs.min(axis=0))))
+        self._known: tuple[int, torch.Tensor] | None = None
+
+    def _share(self, name: str, first: npt.NDArray[np.int64]) -> int:
+        """Keep which parameter each number is: one for those with the same first; returns how many."""
+        parameters, indices = np.unique(first, return_inverse=True)
+        self.register_buffer(name, torch.from_numpy(indices.reshape(first.shape)), persistent=False)
+        return int(parameters.size)
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """The weights, shape (outputs, inputs); kept as long as the parameters do not change."""
+        if torch.is_grad_enabled():
+            return self.weights[self.orbits]
+        version = self.weights._version
+        if self._known is None or self._known[0] != version:
+            self._known = version, self.weights[self.orbits]
+        return self._known[1]
+
+    @property
+    def bias(self) -> torch.Tensor:
+        """Shape (outputs,)."""
+        return self.biases[self.bias_orbits]
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Shape (k, outputs)."""
+        return linear(inputs, self.weight, self.bias)
+
+
 class CardPolicy(MaskableActorCriticPolicy):
-    """A policy whose network rates card types for taking, wherever they lie; for `CardFeatures`."""
+    """A policy whose network rates card types for taking, wherever they lie; for `CardFeatures`.
+
+    No colour is special to it: hidden layers are an `EquivariantLinear`.
+    """
 
     def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = _Towers(self.features_dim, self.net_arch, self.activation_fn, self.device)
+        assert isinstance(self.features_extractor, CardFeatures)
+        self.mlp_extractor = _Towers(
+            self.features_extractor.turns,
+            self.features_dim,
+            self.net_arch,
+            self.activation_fn,
+            self.device,
+        ).to(self.device)
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
-        self.action_net: nn.Module = _Head(self.mlp_extractor.latent_dim_pi)
-        if self.ortho_init:
-            self.action_net.apply(partial(self.init_weights, gain=0.01))
+        self.action_net: nn.Module = _Head(self.mlp_extractor.latent_dim_pi - SUPPLY).to(self.device)
         optimizer: Any = self.optimizer_class
         self.optimizer = optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
@@ -141,8 +230,15 @@ class CardPolicy(MaskableActorCriticPolicy):
 class _Towers(MlpExtractor):
     """The networks; the supply's cards pass by the policy's."""
 
-    def __init__(self, size: int, *arguments: Any) -> None:
+    def __init__(self, turns: npt.NDArray[np.int64], size: int, *arguments: Any) -> None:
         super().__init__(size - SUPPLY, *arguments)
+        for tower in (self.policy_net, self.value_net):
+            before = turns
+            for k, layer in enumerate(tower):
+                if isinstance(layer, nn.Linear):
+                    units = _turns_of_units(check_units(layer.out_features))
+                    tower[k] = EquivariantLinear(before, units)
+                    before = units
         self.latent_dim_pi += SUPPLY
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
@@ -155,15 +251,44 @@ class _Towers(MlpExtractor):
         return values
 
 
-class _Head(nn.Linear):
-    """From hidden units and the supply's cards to logits, as `CardEncoding.logits`."""
+def check_units(units: int) -> int:
+    """The number of units of a hidden layer; OptionError unless each colour can have as many."""
+    if units % NUM_COLOURS:
+        raise OptionError(
+            f"features 'cards': a hidden layer of {units} units cannot be shared out to {NUM_COLOURS} "
+            f"colours; take a multiple of {NUM_COLOURS}."
+        )
+    return units
 
-    def __init__(self, size: int) -> None:
-        super().__init__(size - SUPPLY, RATINGS)
+
+class _Head(nn.Module):
+    """From hidden units and the supply's cards to logits, as `CardEncoding.logits`.
+
+    A set is chosen in an order that is not the same for all colours: so there are weights beside those
+    of an `EquivariantLinear`, which begin at 0.
+    """
+
+    def __init__(self, units: int) -> None:
+        super().__init__()
+        ratings = _turns(lambda k: np.append(turned_actions(k), NUM_ACTIONS + turned_cards(k)))
+        self.alike = EquivariantLinear(_turns_of_units(units), ratings, gain=0.01)
+        self.beside = nn.Linear(units, RATINGS)
+        nn.init.zeros_(self.beside.weight)
+        nn.init.zeros_(self.beside.bias)
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """Shape (`RATINGS`, hidden units)."""
+        return self.alike.weight + self.beside.weight
+
+    @property
+    def bias(self) -> torch.Tensor:
+        """Shape (`RATINGS`,)."""
+        return self.alike.bias + self.beside.bias
 
     def forward(self, latent: torch.Tensor) -> torch.Tensor:
         """Logits, shape (k, 73)."""
-        ratings = super().forward(latent[:, :-SUPPLY])
+        ratings = linear(latent[:, :-SUPPLY], self.weight, self.bias)
         slots = latent[:, -SUPPLY:].reshape(-1, SLOTS, NUM_CARDS)
         takes = torch.matmul(slots, ratings[:, NUM_ACTIONS:, None]).flatten(1)
         own = ratings[:, :NUM_ACTIONS]

@@ -36,7 +36,8 @@ def expected(hand: list[str]) -> list[int]:
     for back in "123456wrbg":
         ask(sum(card[1] == back for card in hand), 2)
     for card in CARDS:
-        ask(hand.count(card), 2)
+        if card[1] not in "56":  # those were asked for above
+            ask(hand.count(card), 2)
     return marks
 
 
@@ -84,8 +85,8 @@ def test_networks_get_it_beside_the_observation(view: View) -> None:
     assert np.allclose(numbers[:, size : size + encoding.size], marks, atol=1e-5)
     assert np.array_equal(numbers[:, size + encoding.size :], observations[:, encoding.supply])
     extractor.fit(observations)
-    after = extractor(torch.from_numpy(observations)).numpy()
-    assert np.abs(after[:, : size + encoding.size].mean(axis=0)).max() < 1e-2
+    after = extractor(torch.from_numpy(observations)).numpy()[:, : size + encoding.size]
+    assert np.abs(after[:, extractor.turns].mean(axis=(0, 1))).max() < 1e-2
     before = [parameter.clone() for parameter in model.policy.parameters()]
     model.learn(128)
     for old, new in zip(before, model.policy.parameters(), strict=True):

@@ -251,6 +251,13 @@ def test_names_of_what_does_not_exist(tmp_path: Path, key: str, value: str, faul
         assert all(name in message for name in AGENTS)
 
 
+def test_networks_that_rate_cards_have_as_many_units_for_each_colour(tmp_path: Path) -> None:
+    cards = "network.features=cards"
+    assert load(tmp_path, overrides=[cards, "network.hidden=[8, 4]"]).network.hidden == (8, 4)
+    message = refusal(tmp_path, overrides=[cards, "network.hidden=[8, 10]"])
+    assert message.startswith("network.hidden: features 'cards': a hidden layer of 10 units")
+
+
 def test_as_many_opponents_as_the_players_ask_for(tmp_path: Path) -> None:
     three = ["env.num_players=4", "env.opponents=random,greedy,random"]
     assert load(tmp_path, overrides=three).env.num_players == 4
