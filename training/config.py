@@ -129,6 +129,10 @@ class PPOConfig(Section):
     learning_rate: Rate = 3e-4  # falls in a straight line
     value_warmup: Whole = 0  # updates at the start in which the policy stays as it is
     target_kl: Annotated[float, Field(gt=0)] | None = None
+    average: Annotated[float, Field(ge=0, lt=1)] = (
+        0.0  # the policy that is evaluated and exported has the
+    )
+    # mean of the weights over the updates, of which so much stays at each; 0: the weights as they are
     ent_coef: Annotated[float, Field(ge=0)] = 0.002
     vf_coef: Annotated[float, Field(ge=0)] = 0.5
     gamma: Share = 1.0

@@ -18,9 +18,11 @@ from zipfile import BadZipFile
 import numpy as np
 import torch
 import yaml
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.save_util import load_from_zip_file
 from stable_baselines3.common.utils import LinearSchedule, set_random_seed
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gardienii_env import __version__
 from gardienii_env.agents import make_agent, make_agents
@@ -156,6 +158,7 @@ class Run:
         self._begun = time.time()
         set_random_seed(config.seed)
         self.model = make_model(config)
+        self.average: AveragedModel | None = None  # of the policy, from the end of the warm start on
         self.outcomes = Outcomes(config.env.num_players)
         self.pool: Pool | None = None
         if config.selfplay.wanted:
@@ -167,6 +170,13 @@ class Run:
     def decisions(self) -> int:
         """The learner's so far."""
         return int(self.model.num_timesteps)
+
+    @property
+    def policy(self) -> MaskableActorCriticPolicy:
+        """The policy that is evaluated, exported and saved."""
+        policy = self.model.policy if self.average is None else self.average.module
+        assert isinstance(policy, MaskableActorCriticPolicy)
+        return policy
 
     @property
     def games(self) -> TrainingGames:
@@ -186,6 +196,7 @@ class Run:
         config = self.config
         if not self._warm:
             self._warm_up()
+            self.average = self._averaged()
         self._warm = True
         total = config.rollouts * config.rollout_decisions
         if self.decisions >= total:
@@ -219,6 +230,14 @@ class Run:
                 flush=True,
             )
 
+    def _averaged(self) -> AveragedModel | None:
+        """What is to become the mean of the weights, which are now all that it knows."""
+        decay = self.config.ppo.average
+        if not decay:
+            return None
+        mean = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
+        return AveragedModel(self.model.policy, multi_avg_fn=mean)
+
     def _learn_once(self, callback: Any, total: int) -> dict[str, float]:
         """A rollout and what is learned from it; returns the figures of it."""
         model, start = self.model, time.perf_counter()
@@ -232,6 +251,8 @@ class Run:
         played = time.perf_counter()
         model._update_current_progress_remaining(model.num_timesteps, total)
         model.train()
+        if self.average is not None:
+            self.average.update_parameters(model.policy)
         self.update += 1
         end = time.perf_counter()
         figures = {name: float(value) for name, value in model.logger.name_to_value.items()}
@@ -266,7 +287,7 @@ class Run:
 
     def evaluate(self, deals: int, quiet: bool = False) -> list[Figures]:
         """How the policy does now against each baseline."""
-        policy = PolicyAgent(self.model.policy, self.config.name)
+        policy = PolicyAgent(self.policy, self.config.name)
         return play_matches(policy, self.config, deals, quiet)
 
     def export(self, name: str, figures: list[Figures]) -> None:
@@ -280,12 +301,17 @@ class Run:
             "evaluation": figures,
         }
         manifest = Manifest(env.view, env.num_players, Ruleset.get(env.ruleset), training)
-        layers = layers_of(self.model.policy, self.config.network.activation)
+        layers = layers_of(self.policy, self.config.network.activation)
         export(layers, self.folder / name, manifest)
 
     def save(self) -> None:
-        """Write the model as it is."""
-        self.model.save(self.folder / "model.zip", exclude=["learn_policy"])
+        """Write the model, with the policy that is evaluated."""
+        model, learning = self.model, self.model.policy
+        model.policy = self.policy
+        try:
+            model.save(self.folder / "model.zip", exclude=["learn_policy"])
+        finally:
+            model.policy = learning
 
     def checkpoint(self) -> None:
         """Keep all that is needed to go on; a disk that is full is told, and learning goes on."""
@@ -311,6 +337,7 @@ class Run:
             "seconds": self.seconds(),
             "policy": model.policy.state_dict(),
             "optimizer": model.policy.optimizer.state_dict(),
+            "average": None if self.average is None else self.average.state_dict(),
             "model": {name: getattr(model, name) for name in names},
             "games": model.env,
             "pool": self.pool,
@@ -325,6 +352,9 @@ class Run:
         self.model = model = make_model(self.config, content["games"])
         model.policy.load_state_dict(content["policy"])
         model.policy.optimizer.load_state_dict(content["optimizer"])
+        self.average = self._averaged()
+        if self.average is not None and content["average"] is not None:
+            self.average.load_state_dict(content["average"])
         for name, value in content["model"].items():
             setattr(model, name, value)
         self.pool = self.outcomes.pool = content["pool"]

@@ -176,7 +176,7 @@ class EquivariantLinear(nn.Module):
         self.bias_orbits: torch.Tensor
         self.weights = nn.Parameter(torch.randn(self._share("orbits", weights)) * (gain / size**0.5))
         self.biases = nn.Parameter(torch.zeros(self._share("bias_orbits", outputs.min(axis=0))))
-        self._known: tuple[int, torch.Tensor] | None = None
+        self._known: tuple[tuple[int, int], torch.Tensor] | None = None
 
     def _share(self, name: str, first: npt.NDArray[np.int64]) -> int:
         """Keep which parameter each number is: one for those with the same first; returns how many."""
@@ -189,9 +189,9 @@ class EquivariantLinear(nn.Module):
         """The weights, shape (outputs, inputs); kept as long as the parameters do not change."""
         if torch.is_grad_enabled():
             return self.weights[self.orbits]
-        version = self.weights._version
-        if self._known is None or self._known[0] != version:
-            self._known = version, self.weights[self.orbits]
+        as_they_are = self.weights.data_ptr(), self.weights._version
+        if self._known is None or self._known[0] != as_they_are:
+            self._known = as_they_are, self.weights[self.orbits]
         return self._known[1]
 
     @property

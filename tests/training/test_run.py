@@ -24,8 +24,10 @@ from training_runs import FEW, ROOT, TINY, Process, rows, timeless, train
 
 import training.run
 from gardienii_env import AgentError, Game, OptionError, Ruleset
+from gardienii_env.agents.network import ROWS, NetworkAgent
 from training import imitation
 from training.__main__ import main
+from training.checkpoints import checkpoints, read_checkpoint
 from training.config import load_config
 from training.run import make_model
 
@@ -138,6 +140,27 @@ def test_one_seed_gives_one_result(tmp_path: Path) -> None:
     first = result(1)
     assert result(1) == first
     assert result(2) != first
+
+
+def test_what_is_kept_is_the_mean_of_the_weights(tmp_path: Path) -> None:
+    settings = ("ppo.average=0.75", "ppo.learning_rate=0.01", "checkpoint.every=1", "checkpoint.keep=9")
+    folder = train(tmp_path, *settings, "network.features=cards")
+    learned = [read_checkpoint(path)["policy"] for path in reversed(checkpoints(folder))][1:]
+    assert len(learned) == 4
+    mean = learned[0]
+    for weights in learned[1:]:
+        mean = {name: 0.75 * mean[name] + 0.25 * weights[name] for name in mean}
+    model = MaskablePPO.load(folder / "model.zip", device="cpu")
+    for name, weights in model.policy.state_dict().items():
+        assert torch.allclose(weights, mean[name], atol=1e-6), name
+        assert "features_extractor" in name or not torch.equal(weights, learned[-1][name])
+    game = Game.new(2, seed=1)
+    with torch.no_grad():
+        seen = torch.from_numpy(game.observe(0)[np.newaxis])
+        features: Any = model.policy.extract_features(seen)
+        expected = model.policy.action_net(model.policy.mlp_extractor.forward_actor(features)).numpy()[0]
+    logits = NetworkAgent(folder / "policy.onnx")._logits(np.repeat(seen.numpy(), ROWS, axis=0))[0]
+    assert np.allclose(logits, expected, atol=1e-4)
 
 
 def test_the_learning_rate_falls_and_never_below_nothing(tmp_path: Path) -> None:
