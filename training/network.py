@@ -127,12 +127,14 @@ class _Graph:
 
 def _encode(graph: _Graph, cards: CardEncoding) -> str:
     """Add the observation and its encoding, as `CardEncoding.encode`."""
-    counts = graph.slice(INPUT, cards.hand.start, cards.hand.stop)
-    counts = graph.add("Gemm", counts, graph.keep(cards.weights), graph.keep(cards.biases))
-    marks = graph.add("Clip", counts, graph.keep(np.float32(0)), graph.keep(np.float32(1)))
-    one = graph.keep(np.array([1], np.int64))
-    supply = graph.add("ReduceSum", graph.slots(cards), one, keepdims=0)
-    return graph.add("Concat", INPUT, marks, supply, axis=1)
+    marks = []
+    for one in cards.thermometers:
+        counts = graph.slice(INPUT, one.hands.start, one.hands.stop)
+        counts = graph.add("Gemm", counts, graph.keep(one.weights), graph.keep(one.biases))
+        marks.append(graph.add("Clip", counts, graph.keep(np.float32(0)), graph.keep(np.float32(1))))
+    axis = graph.keep(np.array([1], np.int64))
+    supply = graph.add("ReduceSum", graph.slots(cards), axis, keepdims=0)
+    return graph.add("Concat", INPUT, *marks, supply, axis=1)
 
 
 def _rate(graph: _Graph, cards: CardEncoding, ratings: str) -> None:

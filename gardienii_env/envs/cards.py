@@ -10,60 +10,79 @@ once, and not for each slot of the supply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.envs.colours import turned_cards
-from gardienii_env.observation import View, layout
+from gardienii_env.observation import Part, View, layout
 from gardienii_env.rules.actions import NUM_ACTIONS, SLOTS_PER_SIDE, TAKE
 from gardienii_env.rules.cards import BACK, DARK, FRONT, LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, SIDE
 
-__all__ = ["RATINGS", "SLOTS", "CardEncoding", "card_encoding"]
+__all__ = ["RATINGS", "SLOTS", "CardEncoding", "Thermometer", "card_encoding"]
 
 SLOTS = 2 * SLOTS_PER_SIDE
 RATINGS = NUM_ACTIONS + NUM_CARDS
 """What a network gives: a number for each action, and one for taking each card type."""
 
 Numbers = npt.NDArray[np.float32]
-Types = npt.NDArray[np.bool_]
+Group = tuple[npt.NDArray[np.bool_], int]
+"""Card types, and how many are asked for at most."""
+
+
+class Thermometer(NamedTuple):
+    """Marks, 0 or 1, that say of which groups of cards hands hold at least so many."""
+
+    hands: slice
+    """Where in an observation the hands are: numbers for each card type, hand after hand."""
+    weights: Numbers
+    """Shape (card types of all hands, marks)."""
+    biases: Numbers
+    """Shape (marks,)."""
+
+    def marks(self, observations: Numbers) -> Numbers:
+        """Shape (n, marks), for observations in float32, shape (n, size)."""
+        counts = observations[:, self.hands] @ self.weights
+        counts += self.biases
+        return counts.clip(0, 1)
+
+    def turned(self, turns: int) -> npt.NDArray[np.int64]:
+        """Where the marks are when the colours are turned, as in `colours`."""
+        cards = turned_cards(turns)
+        hands = np.arange(len(self.weights)).reshape(-1, NUM_CARDS)[:, np.argsort(cards)].flatten()
+        asked = {(bias, *weights): k for k, (bias, weights) in enumerate(self._asked())}
+        return np.array([asked[(bias, *weights[hands])] for bias, weights in self._asked()])
+
+    def _asked(self) -> Iterator[tuple[np.float32, Numbers]]:
+        """The biases, each with its weights."""
+        return zip(self.biases, self.weights.T, strict=True)
 
 
 class CardEncoding(NamedTuple):
     """How observations in float32, shape (n, size), are spelled out, and ratings become logits."""
 
-    hand: slice
-    """Where in an observation the own hand is."""
+    thermometers: tuple[Thermometer, ...]
+    """Of the own hand; and of what is known of the others', in a view that tells it."""
     supply: slice
-    """Where the card types in the slots of the supply are."""
-    weights: Numbers
-    """Of the thermometer, shape (card types, k)."""
-    biases: Numbers
-    """Shape (k,)."""
+    """Where in an observation the card types in the slots of the supply are."""
 
     @property
     def size(self) -> int:
         """How many numbers the encoding has."""
-        return int(self.biases.size) + NUM_CARDS
+        return sum(one.biases.size for one in self.thermometers) + NUM_CARDS
 
     def encode(self, observations: Numbers) -> Numbers:
-        """The thermometer and the card types in the supply: shape (n, size of the encoding), float32."""
-        counts = observations[:, self.hand] @ self.weights
-        counts += self.biases
-        return np.concatenate([np.clip(counts, 0, 1), self.slots(observations).sum(axis=1)], axis=1)
+        """The marks and the card types in the supply: shape (n, size of the encoding), float32."""
+        marks = [one.marks(observations) for one in self.thermometers]
+        return np.concatenate([*marks, self.slots(observations).sum(axis=1)], axis=1)
 
     def turned(self, turns: int) -> npt.NDArray[np.int64]:
         """Where the numbers are when the colours are turned, as in `colours`: shape (size,)."""
-        cards = turned_cards(turns)
-        asked = {(bias, *weights): k for k, (bias, weights) in enumerate(self._asked())}
-        marks = [asked[(bias, *weights[np.argsort(cards)])] for bias, weights in self._asked()]
-        return np.append(marks, len(marks) + cards)
-
-    def _asked(self) -> Iterator[tuple[np.float32, Numbers]]:
-        """The biases of the thermometer, each with its weights."""
-        return zip(self.biases, self.weights.T, strict=True)
+        places = [one.turned(turns) for one in self.thermometers] + [turned_cards(turns)]
+        begins = np.cumsum([0, *(part.size for part in places)])
+        return np.concatenate([begin + part for begin, part in zip(begins, places, strict=False)])
 
     def slots(self, observations: Numbers) -> Numbers:
         """The card type in each slot, shape (n, 4, card types), all 0 where it is empty."""
@@ -88,27 +107,40 @@ def card_encoding(num_players: int, view: View) -> CardEncoding:
     - cards with a back: from 1 to 2;
     - cards of a type: from 1 to 2.
 
-    Each is there once: a card with a 5 is the only one of its colour, a dark dragon of its back.
+    Each is there once: a card with a 5 is the only one of its colour, a dark dragon of its back. Where
+    the view tells cards of others' hands, another one says the first of these for each of them.
     """
     parts = layout(num_players, view)
-    hand, supply = parts["hand"], parts["supply"]
-    groups = [(tuple(types), count) for types, most in _groups() for count in range(1, most + 1)]
-    asked = list(dict.fromkeys(groups))
-    weights = hand.scale * np.array([types for types, _ in asked], np.float32).T
-    return CardEncoding(
-        slice(hand.start, hand.start + hand.size),
-        slice(supply.start, supply.start + supply.size),
-        np.ascontiguousarray(weights),
-        np.array([1 - count for _, count in asked], np.float32),
+    thermometers = [_thermometer(parts["hand"], [*_fitting(), *_groups()])]
+    if view == "recall":
+        thermometers.append(_thermometer(parts["known_hand"], list(_fitting())))
+    supply = parts["supply"]
+    return CardEncoding(tuple(thermometers), slice(supply.start, supply.start + supply.size))
+
+
+def _thermometer(part: Part, groups: Sequence[Group]) -> Thermometer:
+    """One that asks for the same groups in every hand of a part."""
+    questions = [(tuple(types), count) for types, most in groups for count in range(1, most + 1)]
+    asked = list(dict.fromkeys(questions))
+    hands = part.size // NUM_CARDS
+    weights = np.array([types for types, _ in asked], np.float32).T * part.scale
+    biases = np.array([1 - count for _, count in asked], np.float32)
+    return Thermometer(
+        part.slice, np.kron(np.eye(hands, dtype=np.float32), weights), np.tile(biases, hands)
     )
 
 
-def _groups() -> Iterator[tuple[Types, int]]:
-    """Groups of card types, and how many are asked for at most."""
+def _fitting() -> Iterator[Group]:
+    """The cards that fit a set of each colour."""
+    for colour in range(NUM_COLOURS):
+        yield (colour == FRONT) | (np.arange(NUM_CARDS) == DARK), NUMBERS
+
+
+def _groups() -> Iterator[Group]:
+    """Other groups of card types, and how many are asked for at most."""
     types = np.arange(NUM_CARDS)
     numbers = np.where(SIDE == LEFT, BACK, 1)
     for colour in range(NUM_COLOURS):
-        yield (colour == FRONT) | (types == DARK), NUMBERS
         for number in range(2, NUMBERS):
             yield (colour == FRONT) & (numbers >= number), 4
     for side, back in sorted(set(zip(SIDE.tolist(), BACK.tolist(), strict=True))):

@@ -126,16 +126,18 @@ class CardFeatures(Standardized):
         self.turns = _turns(
             lambda k: np.append(turned_observation(num_players, view, k), size + cards.turned(k))
         )
-        self.weights: torch.Tensor
-        self.biases: torch.Tensor
-        self.register_buffer("weights", torch.from_numpy(cards.weights), persistent=False)
-        self.register_buffer("biases", torch.from_numpy(cards.biases), persistent=False)
+        for k, one in enumerate(cards.thermometers):
+            self.register_buffer(f"weights_{k}", torch.from_numpy(one.weights), persistent=False)
+            self.register_buffer(f"biases_{k}", torch.from_numpy(one.biases), persistent=False)
 
     def encode(self, observations: torch.Tensor) -> torch.Tensor:
         """The observations, and after them the encoding."""
-        marks = (observations[:, self.cards.hand] @ self.weights + self.biases).clamp(0, 1)
+        marks = []
+        for k, one in enumerate(self.cards.thermometers):
+            weights, biases = self.get_buffer(f"weights_{k}"), self.get_buffer(f"biases_{k}")
+            marks.append((observations[:, one.hands] @ weights + biases).clamp(0, 1))
         supply = observations[:, self.cards.supply].reshape(-1, SLOTS, NUM_CARDS).sum(1)
-        return torch.cat([observations, marks, supply], dim=1)
+        return torch.cat([observations, *marks, supply], dim=1)
 
     def fit(self, observations: npt.NDArray[np.float32]) -> None:
         """See `Standardized.fit`."""

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from helpers import play
 from rulesets import COMBINATIONS
 from sb3_contrib import MaskablePPO
 
-from gardienii_env import Game, OptionError
+from gardienii_env import Game, OptionError, unflatten
 from gardienii_env.agents import make_agent
 from gardienii_env.envs.cards import RATINGS, card_encoding
 from gardienii_env.envs.features import policy_of
@@ -22,15 +23,29 @@ from gardienii_env.observation import VIEWS, View
 from gardienii_env.rules.cards import CARDS
 
 
+def names(counts: npt.NDArray[np.int64]) -> list[str]:
+    """The cards that a hand holds, by how many of each type."""
+    return [card for card, n in zip(CARDS, counts, strict=True) for _ in range(n)]
+
+
+def asked(held: int, most: int) -> list[int]:
+    """What a thermometer says of a number of cards."""
+    return [int(held >= count) for count in range(1, most + 1)]
+
+
+def fitting(hand: list[str]) -> list[int]:
+    """For each colour, how many cards fit a set of it."""
+    return [mark for c in "WRBG" for mark in asked(sum(card[0] in (c, "D") for card in hand), 6)]
+
+
 def expected(hand: list[str]) -> list[int]:
-    """The encoding, worked out from the names of the cards in hand."""
-    marks: list[int] = []
+    """The encoding of the own hand, worked out from the names of the cards in it."""
+    marks = fitting(hand)
 
     def ask(held: int, most: int) -> None:
-        marks.extend(int(held >= count) for count in range(1, most + 1))
+        marks.extend(asked(held, most))
 
     for colour in "WRBG":
-        ask(sum(card[0] in (colour, "D") for card in hand), 6)
         for number in "2345":
             ask(sum(card[0] == colour and card[1].isdigit() and card[1] >= number for card in hand), 4)
     for back in "123456wrbg":
@@ -46,17 +61,19 @@ def expected(hand: list[str]) -> list[int]:
 def test_it_says_what_the_hand_has_enough_of(ruleset: str, players: int, view: View) -> None:
     game, rng = Game.new(players, ruleset, seed=3), random.Random(1)
     encoding = card_encoding(players, view)
-    seen = set()
+    marked = set()
     while (seat := game.player) is not None:
-        hand = [card for card, n in zip(CARDS, game.state["hand"][seat], strict=True) for _ in range(n)]
+        seen = unflatten(game.observe(seat, view), players, view)
+        hand, *others = [names(counts) for counts in (seen["hand"], *seen.get("known_hand", []))]
+        known = [mark for other in others for mark in fitting(other)]
         marks = encoding.encode(game.observe(seat, view)[np.newaxis])[0]
         assert marks.dtype == np.float32
         supply = game.state["supply"].flatten().tolist()
         in_supply = [supply.count(card) for card in range(len(CARDS))]
-        assert np.allclose(marks, [*expected(hand), *in_supply], atol=1e-5)
-        seen.update(np.flatnonzero(marks > 0.5).tolist())
+        assert np.allclose(marks, [*expected(hand), *known, *in_supply], atol=1e-5)
+        marked.update(np.flatnonzero(marks > 0.5).tolist())
         play(game, rng, 1)
-    assert len(seen) > 60
+    assert len(marked) > 60
 
 
 def test_a_take_has_the_rating_of_its_card_beside_its_own() -> None:
