@@ -71,9 +71,10 @@ class EnvConfig(Section):
 
 
 class NetworkConfig(Section):
-    """Policy and value network: two towers of the same shape."""
+    """Policy and value network: two towers."""
 
     hidden: Annotated[tuple[Count, ...], Field(min_length=1)] = (256, 256)  # `cards`: multiples of 4
+    value_hidden: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None  # None: as `hidden`
     activation: Literal["tanh", "relu"] = "tanh"
     features: Features = "standardized"  # `raw` observations; brought to one size; or `cards`: and with
     # what the own hand has enough cards for, in networks that rate cards wherever they lie
@@ -241,8 +242,9 @@ def _check_names(config: Config) -> None:
     _check_name("env.opponents", make_agents, env.opponents, env.num_players - 1)
     _check_name("imitation.agent", make_agent, config.imitation.agent)
     if config.network.features == "cards":
-        for units in config.network.hidden:
-            _check_name("network.hidden", check_units, units)
+        for key in ("hidden", "value_hidden"):
+            for units in getattr(config.network, key) or ():
+                _check_name(f"network.{key}", check_units, units)
     for name in config.selfplay.agents:
         _check_name("selfplay.agents", make_agent, name)
     for baseline in config.evaluation.baselines:

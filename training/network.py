@@ -36,12 +36,14 @@ class Layers:
     """A policy tower: `y = x @ weights[k] + biases[k]`, with the activation between two of them.
 
     With `cards` the first x is the observation and after it their encoding, and the last y are ratings.
+    Where there are `turns` of a layer's inputs, it is an `EquivariantLinear` between units of colours.
     """
 
     weights: tuple[Matrix, ...]
     biases: tuple[Matrix, ...]
     activation: str
     cards: CardEncoding | None = None
+    turns: tuple[npt.NDArray[np.int64] | None, ...] = ()
 
     def logits(self, observations: Matrix) -> Matrix:
         """Logits, shape (k, 73), for observations, shape (k, size); both float32."""
@@ -72,7 +74,8 @@ def layers_of(policy: Any, activation: str) -> Layers:
     if isinstance(extractor, Standardized):
         weights[0] = weights[0] * extractor.scale.numpy()[:, np.newaxis]
         biases[0] = biases[0] - extractor.mean.numpy() @ weights[0]
-    return Layers(tuple(weights), tuple(biases), activation, getattr(extractor, "cards", None))
+    turns = tuple(getattr(layer, "turns", None) for layer in linear)
+    return Layers(tuple(weights), tuple(biases), activation, getattr(extractor, "cards", None), turns)
 
 
 class Snapshot(Agent):
@@ -119,6 +122,14 @@ class _Graph:
             "Slice", numbers, *(self.keep(np.array([x], np.int64)) for x in (start, stop, 1))
         )
 
+    def weight(self, weight: Matrix, turns: npt.NDArray[np.int64] | None) -> str:
+        """Keep a layer's weights, of one colour's units alone where the others' are the same, turned."""
+        if turns is None:
+            return self.keep(weight)
+        own = self.keep(np.ascontiguousarray(weight[:, : weight.shape[1] // len(turns)]))
+        parts = [self.add("Gather", own, self.keep(np.argsort(turn)), axis=0) for turn in turns]
+        return self.add("Concat", *parts, axis=1)
+
     def slots(self, cards: CardEncoding) -> str:
         """Add nodes for the card type in each slot of the supply."""
         shape = self.keep(np.array([-1, SLOTS, NUM_CARDS], np.int64))
@@ -156,10 +167,11 @@ def export(layers: Layers, path: str | Path, manifest: Manifest) -> None:
     """
     graph = _Graph()
     last = INPUT if layers.cards is None else _encode(graph, layers.cards)
-    for k, layer in enumerate(zip(layers.weights, layers.biases, strict=True)):
+    turns = layers.turns or (None,) * len(layers.weights)
+    for k, (weight, bias) in enumerate(zip(layers.weights, layers.biases, strict=True)):
         if k:
             last = graph.add(layers.activation.capitalize(), last)
-        last = graph.add("Gemm", last, *map(graph.keep, layer))
+        last = graph.add("Gemm", last, graph.weight(weight, turns[k]), graph.keep(bias))
     if layers.cards is not None:
         _rate(graph, layers.cards, last)
     graph.nodes[-1].output[0] = OUTPUT

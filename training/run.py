@@ -366,8 +366,9 @@ class Run:
 
 def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
     """A fresh model on games as the configuration says, or on those that are given."""
-    ppo, env = config.ppo, config.env
-    policy, features = policy_of(config.network.features, env.num_players, env.view)
+    ppo, env, network = config.ppo, config.env, config.network
+    policy, features = policy_of(network.features, env.num_players, env.view)
+    policy_tower, value_tower = network.hidden, network.value_hidden or network.hidden
     model = PPO(
         policy,
         TrainingGames(config) if games is None else games,
@@ -383,8 +384,8 @@ def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
         max_grad_norm=ppo.max_grad_norm,
         target_kl=ppo.target_kl,
         policy_kwargs={
-            "net_arch": list(config.network.hidden),
-            "activation_fn": ACTIVATIONS[config.network.activation],
+            "net_arch": {"pi": list(policy_tower), "vf": list(value_tower)},
+            "activation_fn": ACTIVATIONS[network.activation],
             **features,
         },
         seed=config.seed if games is None else None,

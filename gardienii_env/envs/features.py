@@ -165,6 +165,9 @@ class EquivariantLinear(nn.Module):
 
     So weights that turn into each other are one parameter, of which there are a quarter as many. To
     others it is a linear layer with a `weight`, shape (outputs, inputs), and a `bias`.
+
+    Attributes:
+        turns: of the inputs.
     """
 
     def __init__(
@@ -172,6 +175,7 @@ class EquivariantLinear(nn.Module):
     ) -> None:
         """Both: what is at place i is at place `[k, i]` when the colours are turned k times."""
         super().__init__()
+        self.turns = inputs
         size = inputs.shape[1]
         weights = (outputs[:, :, np.newaxis] * size + inputs[:, np.newaxis, :]).min(axis=0)
         self.orbits: torch.Tensor

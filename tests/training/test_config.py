@@ -254,8 +254,10 @@ def test_names_of_what_does_not_exist(tmp_path: Path, key: str, value: str, faul
 def test_networks_that_rate_cards_have_as_many_units_for_each_colour(tmp_path: Path) -> None:
     cards = "network.features=cards"
     assert load(tmp_path, overrides=[cards, "network.hidden=[8, 4]"]).network.hidden == (8, 4)
-    message = refusal(tmp_path, overrides=[cards, "network.hidden=[8, 10]"])
-    assert message.startswith("network.hidden: features 'cards': a hidden layer of 10 units")
+    assert load(tmp_path, overrides=["network.value_hidden=[9]"]).network.value_hidden == (9,)
+    for key in ("network.hidden", "network.value_hidden"):
+        message = refusal(tmp_path, overrides=[cards, f"{key}=[8, 10]"])
+        assert message.startswith(f"{key}: features 'cards': a hidden layer of 10 units")
 
 
 def test_as_many_opponents_as_the_players_ask_for(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ def model_of(
     )
     model = make_model(config)
     with torch.no_grad():  # larger than at the start of a training, so that choices differ
-        weight: Any = model.policy.action_net.weight
-        weight.mul_(100)
+        for parameter in model.policy.action_net.parameters():
+            parameter.mul_(100)
     return model
 
 
@@ -73,7 +74,8 @@ def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.nda
     [
         (2, "table", [64, 32], "tanh", "standardized"),
         (3, "recall", [32], "relu", "standardized"),
-        (4, "recall", [32], "relu", "cards"),
+        (2, "table", [32], "relu", "cards"),
+        (4, "recall", [64, 32], "relu", "cards"),
     ],
 )
 def test_onnx_numpy_and_torch_choose_the_same(
@@ -101,6 +103,17 @@ def test_onnx_numpy_and_torch_choose_the_same(
     assert len(set(choices["onnx"].tolist())) > 20
     for name in ("torch", "numpy"):
         assert np.array_equal(choices[name][clear], choices["onnx"][clear])
+
+
+def test_weights_of_all_colours_are_kept_once(tmp_path: Path) -> None:
+    layers = layers_of(model_of(2, "recall", [256, 128], "relu", "cards").policy, "relu")
+    export(layers, tmp_path / "a.onnx", Manifest("recall", 2, Ruleset.get("gardienii")))
+    export(
+        replace(layers, turns=()), tmp_path / "b.onnx", Manifest("recall", 2, Ruleset.get("gardienii"))
+    )
+    sizes = [(tmp_path / name).stat().st_size for name in ("a.onnx", "b.onnx")]
+    hidden = sum(weight.nbytes for weight in layers.weights[:-1])
+    assert sizes[1] - sizes[0] > 0.7 * hidden
 
 
 def test_whole_games_are_the_same(tmp_path: Path) -> None:
