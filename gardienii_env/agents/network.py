@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from gardienii_env.observation import VIEWS, View, layout, observe_deciding
 from gardienii_env.rules.actions import ACTIONS, NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Ruleset
+from gardienii_env.rules.threads import Threads
 
 __all__ = ["Manifest", "NetworkAgent", "best_legal", "read_manifest", "write_manifest"]
 
@@ -192,19 +194,19 @@ class NetworkAgent(Agent):
 
     Args:
         path: the ONNX file.
-        threads: of onnxruntime, within one evaluation.
+        threads: that evaluate observations side by side; choices do not depend on their number.
 
     Raises AgentError if the file is not there, is not such a network or has no valid manifest, and
     MissingExtraError without onnxruntime.
     """
 
     def __init__(self, path: str | Path, threads: int = 1) -> None:
-        self.path, self.threads = Path(path).absolute(), threads
+        self.path, self.threads = Path(path).absolute(), Threads(threads)
         self.name = f"network:{path}"
         self._open()
 
     def _open(self) -> None:
-        self._session = _session(self.name, self.path, self.threads)
+        self._session = _session(self.name, self.path)
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.manifest = Manifest.from_metadata(metadata, self.name)
         _check_shapes(self.name, self._session, self.manifest)
@@ -238,7 +240,7 @@ class NetworkAgent(Agent):
         """See `Agent.act`."""
         self.check(batch.ruleset, batch.num_players)
         observations = observe_deciding(batch, games, self.manifest.view)
-        return best_legal(self.name, self._logits, observations, batch.masks[games])
+        return best_legal(self.name, self._logits, observations, batch.masks[games], self.threads)
 
     def _logits(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return self.outputs(observations, [OUTPUT])[0]
@@ -264,6 +266,7 @@ def best_legal(
     evaluate: Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]],
     observations: npt.NDArray[np.float32],
     masks: npt.NDArray[np.int8],
+    threads: Threads | None = None,
 ) -> npt.NDArray[np.int64]:
     """The legal action with the highest logit in each of k games; the lowest id where several have it.
 
@@ -272,22 +275,28 @@ def best_legal(
         evaluate: gives the logits, float32, shape (ROWS, 73), for observations, shape (ROWS, size).
         observations: shape (k, size), float32.
         masks: shape (k, 73), int8, 1 where legal.
+        threads: that call `evaluate`; None: this one alone.
 
     Returns action ids, shape (k,), int64. AgentError if `evaluate` gives another shape, or a logit of a
     legal action that is not a finite number.
     """
     logits = np.empty((len(observations), NUM_ACTIONS), np.float32)
-    padded = np.zeros((ROWS, observations.shape[1]), np.float32)
-    for first in range(0, len(observations), ROWS):
-        part = observations[first : first + ROWS]
-        padded[: len(part)] = part
-        given = evaluate(padded)
-        if given.shape != (ROWS, NUM_ACTIONS):
-            raise AgentError(
-                f"{name} gave logits of shape {given.shape} for {ROWS} observations; expected "
-                f"{(ROWS, NUM_ACTIONS)}."
-            )
-        logits[first : first + len(part)] = given[: len(part)]
+
+    def write(_: None, first: int, last: int) -> None:
+        """The logits of these parts, `ROWS` observations each."""
+        padded = np.zeros((ROWS, observations.shape[1]), np.float32)
+        for start in range(first * ROWS, min(last * ROWS, len(observations)), ROWS):
+            part = observations[start : start + ROWS]
+            padded[: len(part)] = part
+            given = evaluate(padded)
+            if given.shape != (ROWS, NUM_ACTIONS):
+                raise AgentError(
+                    f"{name} gave logits of shape {given.shape} for {ROWS} observations; expected "
+                    f"{(ROWS, NUM_ACTIONS)}."
+                )
+            logits[start : start + len(part)] = given[: len(part)]
+
+    (threads or Threads(1)).run(write, None, max(ceil(len(observations) / ROWS), 1))
     wrong = np.argwhere((masks == 1) & ~np.isfinite(logits))
     if len(wrong):
         game, action = wrong[0]
@@ -299,7 +308,7 @@ def best_legal(
     return best
 
 
-def _session(name: str, path: Path, threads: int) -> Any:
+def _session(name: str, path: Path) -> Any:
     """An onnxruntime session for a file."""
     if not path.is_file():
         raise AgentError(f"{name}: there is no file {str(path)!r}.")
@@ -308,7 +317,7 @@ def _session(name: str, path: Path, threads: int) -> Any:
     except ImportError as error:
         raise MissingExtraError(name, "arena") from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
     try:
         data = path.read_bytes()  # not by its path: what plays is in this one file

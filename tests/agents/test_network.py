@@ -109,6 +109,21 @@ def test_a_choice_does_not_depend_on_the_other_games(tmp_path: Path) -> None:
     assert len(set(together.tolist())) > 1
 
 
+@pytest.mark.parametrize("number", [0, 1, ROWS, 5 * ROWS + 3])
+def test_a_choice_does_not_depend_on_threads(tmp_path: Path, number: int) -> None:
+    path = save_network(tmp_path / "a.onnx")
+    batch = Batch(Ruleset.get("gardienii"), 2, 6 * ROWS)
+    batch.states["rng"] = np.arange(len(batch))
+    for i in range(len(batch)):
+        batch.deal(i)
+    games, streams = np.arange(number), new_streams(1, len(batch))
+    choices = [NetworkAgent(path, threads=n).act(batch, games, streams) for n in (1, 2, 5)]
+    assert choices[0].shape == (number,)
+    assert number < ROWS or len(set(choices[0].tolist())) > 1
+    for other in choices[1:]:
+        assert np.array_equal(choices[0], other)
+
+
 def test_it_plays_wherever_agents_play(tmp_path: Path) -> None:
     name = f"network:{save_network(tmp_path / 'a.onnx')}"
     assert make_agent(name).name == name
