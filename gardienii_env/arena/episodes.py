@@ -45,7 +45,7 @@ class Episode:
             decisions, and at the end of the game.
         masks: what was legal, shape (T + 1, 73), int8; all ones at the end.
         actions: ids, shape (T,), int64.
-        rewards: what each decision and all that followed it until the next one paid, shape (T,), float64.
+        rewards: what each decision and what followed it until the next one paid, shape (T,), float64.
         truncated: whether the turn limit stopped the game; else it ended by its rules.
         score: the seat's points at the end.
         won: whether it won, alone or with others.
@@ -77,8 +77,8 @@ def play_episodes(
 ) -> Iterator[list[Episode]]:
     """Play the games of some seeds; agent k has seat k.
 
-    They are the games that `gardienii record` plays: what an agent draws follows from the game's seed and
-    the seat. The arguments are checked already. `progress` is called with the number of games that have
+    They are the games that `gardienii record` plays: what an agent draws follows from the game's seed
+    and the seat. The arguments are checked already. `progress` is called with the number of games that have
     just ended.
 
     Yields the episodes of some games at a time, in the order of games and seats. A seat that never
@@ -162,7 +162,9 @@ class _Table:
         paid = np.array([final_rewards(batch, i, reward) for i in range(len(batch))]).ravel()
         by_row = np.concatenate([row["keys"] for row in self.rows])
         order = np.argsort(by_row, kind="stable")
-        rows = {name: self._sorted(name, order) for name in ("observations", "masks", "actions", "scores")}
+        rows = {
+            name: self._sorted(name, order) for name in ("observations", "masks", "actions", "scores")
+        }
         lengths = np.bincount(by_row, minlength=keys.size)
         ends = lengths.cumsum()
         starts = ends - lengths

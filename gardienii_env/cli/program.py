@@ -19,6 +19,7 @@ from types import FrameType
 from gardienii_env import __version__
 from gardienii_env.cli import (
     bench,
+    dataset,
     evaluate,
     layout,
     play,
@@ -33,7 +34,7 @@ from gardienii_env.errors import Ended, GardieniiError
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = (play, serve, record, replay, verify, evaluate, tournament, bench, rules, layout)
+COMMANDS = (play, serve, record, replay, verify, evaluate, tournament, dataset, bench, rules, layout)
 
 DESCRIPTION = """\
 Play, check and study the card game Gardienii Dragonilor, a
