@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,9 @@ __all__ = ["DatasetPlan", "Written", "check_dataset_id", "write_dataset"]
 LEAST_PYTHON = (3, 11)
 ABOUT = "gardienii_env"
 """The key of the metadata under which everything stands that Minari has no key for."""
+
+BYTES_BESIDE = 32_000
+"""More than what HDF5 needs for an episode beside its arrays."""
 
 
 @dataclass(frozen=True)
@@ -247,10 +251,17 @@ class _Writer:
     def add(self, episodes: Sequence[Episode]) -> None:
         """Write some more episodes."""
         with _writing_to(self.folder):
+            self._check_space(episodes)
             first = self.storage.total_episodes
             self.storage.update_episodes([self._buffer(episode) for episode in episodes])
             told = [self._told(episode) for episode in episodes]
             self.storage.update_episode_metadata(told, range(first, first + len(told)))
+
+    def _check_space(self, episodes: Sequence[Episode]) -> None:
+        """OSError unless there is ample space: HDF5 may take the process down when a disk is full."""
+        arrays = sum(episode.observations.nbytes + 2 * episode.masks.nbytes for episode in episodes)
+        if shutil.disk_usage(self.folder).free < 2 * (arrays + BYTES_BESIDE * len(episodes)):
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
 
     def _buffer(self, episode: Episode) -> Any:
         """An episode as Minari takes it; `infos` are those of `Gardienii-v0`."""

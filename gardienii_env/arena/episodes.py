@@ -78,8 +78,8 @@ def play_episodes(
     """Play the games of some seeds; agent k has seat k.
 
     They are the games that `gardienii record` plays: what an agent draws follows from the game's seed
-    and the seat. The arguments are checked already. `progress` is called with the number of games that have
-    just ended.
+    and the seat. The arguments are checked already. `progress` is called with the number of games that
+    have just ended.
 
     Yields the episodes of some games at a time, in the order of games and seats. A seat that never
     decided in a game has no episode. Raises AgentError for an agent that fails.

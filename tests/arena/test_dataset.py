@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ pytest.importorskip("h5py")
 
 NAMES = ("random", "greedy", "random", "greedy")
 FIRST_SEED = 30
+Usage = namedtuple("Usage", "free")
 
 
 @pytest.fixture(autouse=True)
@@ -322,35 +323,49 @@ def test_nothing_stays_of_what_was_ended(
     assert minari.load_dataset("old/kept-v0").total_episodes == 6
 
 
-def limited(*arguments: str, size: int | None = None) -> subprocess.Popen[str]:
-    """The program in a process of its own, whose files cannot become larger than `size` bytes."""
+def test_a_full_disk_is_told_and_leaves_nothing(
+    gardienii: Program, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = [10**9, 10**6]
+    monkeypatch.setattr(dataset_module.shutil, "disk_usage", lambda folder: Usage(free.pop(0)))
+    monkeypatch.setattr(dataset_module, "BYTES_BESIDE", 10**5)
+    options = ("--agents", "greedy,greedy", "--games", "600", "--id", "gardienii/a-v0")
+    result = gardienii("dataset", *options)
+    assert result.status == 2
+    assert result.err.startswith("gardienii dataset: error: --id: ")
+    assert result.err.endswith("gardienii/a-v0 cannot be written: No space left on device.\n")
+    assert free == []
+    assert files(root) == []
 
-    def limit() -> None:
-        if size is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-    line = [sys.executable, "-m", "gardienii_env", "dataset", "--agents", "greedy,greedy", *arguments]
-    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
-
-
-def test_a_full_disk_is_told_and_leaves_nothing(root: Path) -> None:
-    program = limited("--id", "gardienii/a-v0", "--games", "40", size=400_000)
-    _, err = program.communicate()
-    assert program.returncode == 2
-    assert err.startswith("gardienii dataset: error: --id: ")
-    assert "cannot be written: File too large." in err
-    assert len(err.splitlines()) == 1
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(13, "Permission denied"), "Permission denied"),
+        (
+            OSError("(file write failed: errno = 5, error message = 'Input/output error')"),
+            "Input/output",
+        ),
+        (RuntimeError("Can't decrement id ref count"), "Can't decrement id ref count"),
+    ],
+)
+def test_what_hdf5_cannot_write_is_told(
+    root: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    monkeypatch.setattr(dataset_module._Writer, "_check_space", failing(error))
+    with pytest.raises(OptionError, match=rf"a-v0 cannot be written: {reason}"):
+        write_dataset(plan("a-v0"))
     assert files(root) == []
 
 
 def test_a_request_to_end_leaves_nothing(root: Path) -> None:
-    program = limited("--id", "gardienii/a-v0", "--games", "1000000")
+    line = [sys.executable, "-m", "gardienii_env", "dataset", "--agents", "greedy,greedy"]
+    program = subprocess.Popen([*line, "--id", "gardienii/a-v0", "--games", "1000000"])
     while not list(root.glob("gardienii/.*/data/main_data.hdf5")):  # until games are being written
         assert program.poll() is None
         time.sleep(0.02)
     program.send_signal(signal.SIGTERM)
-    program.communicate()
-    assert program.returncode == 128 + signal.SIGTERM
+    assert program.wait(60) == 128 + signal.SIGTERM
     assert files(root) == []
 
 
