@@ -222,19 +222,19 @@ def write_dataset(
     check_count("batch_size", batch_size)
     seeds = range(plan.seed, plan.seed + plan.games)
     with _appearing(folder) as part:
-        writer = _Writer(plan, part)
+        writer = _Writer(plan, part, folder)
         options = (plan.view, plan.reward, plan.dtype, batch_size, progress)
         for episodes in play_episodes(plan.agents, plan.ruleset, seeds, *options):
             writer.add(episodes)
-        written = writer.written(folder)
+        written = writer.written()
     _name_namespace(plan.dataset_id)
     return written
 
 
 class _Writer:
-    """Writes episodes into a new folder."""
+    """Writes episodes into a new folder, `part`, that will be `folder`."""
 
-    def __init__(self, plan: DatasetPlan, folder: Path) -> None:
+    def __init__(self, plan: DatasetPlan, part: Path, folder: Path) -> None:
         minari = _minari()
         self.plan, self.folder = plan, folder
         self.buffer = minari.data_collector.EpisodeBuffer
@@ -244,7 +244,7 @@ class _Writer:
         )
         with _writing_to(folder):
             new = minari.dataset.minari_storage.MinariStorage.new
-            self.storage = new(folder / "data", *spaces, env_spec=plan.env_spec, data_format="hdf5")
+            self.storage = new(part / "data", *spaces, env_spec=plan.env_spec, data_format="hdf5")
             metadata = {**plan.metadata(), "minari_version": minari.__version__}
             self.storage.update_metadata(metadata)
 
@@ -260,7 +260,7 @@ class _Writer:
     def _check_space(self, episodes: Sequence[Episode]) -> None:
         """OSError unless there is ample space: HDF5 may take the process down when a disk is full."""
         arrays = sum(episode.observations.nbytes + 2 * episode.masks.nbytes for episode in episodes)
-        if shutil.disk_usage(self.folder).free < 2 * (arrays + BYTES_BESIDE * len(episodes)):
+        if shutil.disk_usage(self.storage.data_path).free < 2 * (arrays + BYTES_BESIDE * len(episodes)):
             raise OSError(ENOSPC, os.strerror(ENOSPC))
 
     def _buffer(self, episode: Episode) -> Any:
@@ -289,11 +289,14 @@ class _Writer:
             "winner": episode.won,
         }
 
-    def written(self, folder: Path) -> Written:
-        """What has been written; `folder` is where it will be."""
+    def written(self) -> Written:
+        """What has been written."""
         storage = self.storage
         return Written(
-            folder, storage.total_episodes, storage.total_steps, float(storage.metadata["dataset_size"])
+            self.folder,
+            storage.total_episodes,
+            storage.total_steps,
+            float(storage.metadata["dataset_size"]),
         )
 
 
