@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,7 +58,11 @@ def files(root: Path) -> list[str]:
 def replayed(game: Game, seat: int, view: View, reward: Reward) -> tuple[list[Any], ...]:
     """What a seat saw, might do, did and was paid in a game, by playing its record again."""
     again = Game.from_record(game.to_record(), 0)
-    seen, masks, actions, rewards, before = [], [], [], [], 0
+    seen: list[Any] = []
+    masks: list[Any] = []
+    actions: list[int] = []
+    rewards: list[float] = []
+    before = 0
     for player, action in game.moves:
         if player == seat:
             if actions:
@@ -327,7 +332,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     gardienii: Program, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = [10**9, 10**6]
-    monkeypatch.setattr(dataset_module.shutil, "disk_usage", lambda folder: Usage(free.pop(0)))
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(free.pop(0)))
     monkeypatch.setattr(dataset_module, "BYTES_BESIDE", 10**5)
     options = ("--agents", "greedy,greedy", "--games", "600", "--id", "gardienii/a-v0")
     result = gardienii("dataset", *options)
@@ -386,7 +391,7 @@ def test_a_plan_names_a_wrong_value() -> None:
         ({"dtype": "int8"}, "dtype"),
     ):
         with pytest.raises(OptionError, match=words):
-            plan(**options)  # type: ignore[arg-type]
+            plan(**options)
 
 
 def test_the_shipped_rulesets_are_named_in_the_metadata() -> None:
