@@ -9,7 +9,7 @@ plays out some turns with its planner and estimates the position). Printed are t
 OpenSpiel's, its mean margin in points, and the seconds that both took for a decision.
 
 pyspiel's own `ISMCTSBot` (C++) cannot be measured: with games written in Python it crashes
-(open_spiel 2.0.2), with OpenSpiel's own `python_kuhn_poker` too.
+(open_spiel 2.0.2; seen with OpenSpiel's own `python_kuhn_poker`).
 """
 
 from __future__ import annotations

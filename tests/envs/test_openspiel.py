@@ -394,7 +394,7 @@ def test_resampling_follows_its_generator() -> None:
         state.resample_from_infostate(3, random.Random(1).random)
 
 
-def test_resampling_draws_evenly_from_all_that_may_be() -> None:
+def test_resampling_draws_nothing_but_what_may_be() -> None:
     """Seat 0 of two: which starting card the other was dealt, counted against every one tried."""
     excluded = 0
     for seed in range(12):
