@@ -1,8 +1,8 @@
 """An agent of your own, in a function of a few lines, and what the arena says of it.
 
 The function gets a `Game` in which everything its seat cannot know has been drawn anew, so it may look
-ahead as it likes without cheating. The agent is written `python:MODULE:FUNCTION`, here and on the command
-line: gardienii evaluate --agents python:custom_agent:choose,greedy (in this folder).
+ahead as it likes without cheating. The agent is written `python:MODULE:FUNCTION`, here and on the
+command line: gardienii evaluate --agents python:custom_agent:choose,greedy (in this folder).
 
 Install, in a clone of this repository:
 

@@ -1,8 +1,8 @@
 """Rules of your own, and a tournament that shows which agents like them.
 
-Here the game is short, crystals buy as many cards as one likes but are worth nothing at the end, and a set
-of one dragon earns no amulet piece. Rules can also live in a file: write one out with
-`gardienii rules --format toml > mine.toml`, edit it, and give it with --ruleset mine.toml.
+Here the game is short, crystals buy as many cards as one likes but are worth nothing at the end, and a
+set of one dragon earns no amulet piece. Rules can also live in a file: write one out with `gardienii
+rules --format toml > mine.toml`, edit it, and give it with --ruleset mine.toml.
 
 Install, in a clone of this repository:
 
@@ -39,13 +39,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A tournament under rules of your own.")
     parser.add_argument("--deals", type=int, default=50, help="deals at each table")
     parser.add_argument("--agents", default="planner,greedy,random", help="see docs/agents.md")
-    parser.add_argument("--ruleset", help="a shipped name or a TOML or JSON file, in place of these rules")
+    parser.add_argument("--ruleset", help="a name or a file, in place of these rules")
     parser.add_argument("--players", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
 
     ruleset = Ruleset.get(options.ruleset) if options.ruleset else short_game()
-    print(f"ruleset {ruleset.name}: a game begins as {Game.new(options.players, ruleset, seed=options.seed)}")
+    print(Game.new(options.players, ruleset, seed=options.seed))
     agents = [make_agent(name) for name in options.agents.split(",")]
     result = play_tournament(agents, ruleset, options.deals, options.seed, num_players=options.players)
     print(tournament_report(result))

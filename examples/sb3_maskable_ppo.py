@@ -1,8 +1,8 @@
 """MaskablePPO of sb3-contrib on thousands of masked decisions a second, judged by the arena.
 
-`GardieniiVecEnv` steps all games in one compiled call, opponents included. `policy_of("cards", …)` gives a
-policy that knows what is in a hand and that no colour is special; "MlpPolicy" works, too. For a strong agent
-in minutes, which begins by imitating another: python -m training configs/quickstart.yaml
+`GardieniiVecEnv` steps all games in one compiled call, opponents included. `policy_of("cards", …)`
+gives a policy that knows what a hand has enough of; "MlpPolicy" works, too. For a strong agent in
+minutes, which begins by imitating another: python -m training configs/quickstart.yaml
 
 Install, in a clone of this repository:
 
@@ -53,7 +53,8 @@ def main() -> None:
     model.learn(options.decisions, log_interval=5)
     returns = [episode["r"] for episode in model.ep_info_buffer or []]
     if returns:
-        print(f"mean margin of the last {len(returns)} games: {50 * sum(returns) / len(returns):+.1f} points")
+        mean = 50 * sum(returns) / len(returns)
+        print(f"mean margin of the last {len(returns)} games: {mean:+.1f} points")
     if options.out:
         model.save(options.out)  # plays as the agent sb3:FILE.zip, see docs/agents.md
 
