@@ -40,7 +40,7 @@ TINY: dict[str, tuple[str, str]] = {
 
 
 def install_line(example: Path) -> list[str]:
-    """The arguments of the line `pip install …` in an example's docstring; ValueError unless it has one."""
+    """The arguments of the line `pip install …` in a docstring; ValueError unless it has one."""
     docstring = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
     lines = re.findall(r"^ +pip (install .+)$", docstring, re.MULTILINE)
     if len(lines) != 1:

@@ -28,22 +28,19 @@ from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 
-class Masked(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Puts the action mask where Tianshou looks for it, and brings rewards, points, to the size of 1."""
+class Masked(gymnasium.ObservationWrapper[Any, Any, Any]):
+    """Puts the action mask where Tianshou looks for it."""
 
-    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:  # noqa: D102
-        observation, info = self.env.reset(**options)
-        return {"obs": observation, "mask": info["action_mask"]}, {}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: D102
-        observation, reward, *ended, info = self.env.step(action)
-        return {"obs": observation, "mask": info["action_mask"]}, float(reward) / 50, *ended, {}
+    def observation(self, observation: Any) -> Any:
+        """See `gymnasium.ObservationWrapper`; when the game is over, all is allowed."""
+        return {"obs": observation, "mask": self.get_wrapper_attr("action_masks")()}
 
 
 def make_env() -> gymnasium.Env[Any, Any]:
-    """A game against random play."""
+    """A game against random play, which pays points, over 50."""
     options = {"opponents": "random", "reward": "points", "illegal_action": "raise"}
-    return Masked(gymnasium.make("gardienii_env:Gardienii-v0", **options))
+    env = gymnasium.make("gardienii_env:Gardienii-v0", **options)
+    return Masked(gymnasium.wrappers.TransformReward(env, lambda reward: float(reward) / 50))
 
 
 def main() -> None:
@@ -54,10 +51,9 @@ def main() -> None:
     options = parser.parse_args()
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002  # Tianshou explores with it
-
     net = Net(state_shape=312, action_shape=73, hidden_sizes=[128, 128])
-    space = gymnasium.spaces.Discrete(73)
-    policy = DiscreteQLearningPolicy(model=net, action_space=space, eps_training=0.1)
+    actions = gymnasium.spaces.Discrete(73)
+    policy = DiscreteQLearningPolicy(model=net, action_space=actions, eps_training=0.1)
     adam = AdamOptimizerFactory(lr=5e-4)
     learner = DQN(policy=policy, optim=adam, n_step_return_horizon=5, target_update_freq=200)
     envs, others = DummyVectorEnv([make_env] * 16), DummyVectorEnv([make_env] * 16)
@@ -67,16 +63,14 @@ def main() -> None:
     judge = Collector(policy, others)  # without exploring
 
     before = judge.collect(n_episode=options.games, reset_before_collect=True)
-    settings = OffPolicyTrainerParams(
+    training = OffPolicyTrainerParams(
         training_collector=collector,
         max_epochs=1,
         epoch_num_steps=options.decisions,
         collection_step_num_env_steps=256,
         update_step_num_gradient_steps_per_sample=0.1,
-        batch_size=128,
-        show_progress=False,
     )
-    learner.run_training(settings)
+    learner.run_training(training)
     after = judge.collect(n_episode=options.games, reset_before_collect=True)
     for when, played in (("before", before), ("after", after)):
         print(f"mean score {when} learning: {50 * np.mean(played.returns):.1f} points")

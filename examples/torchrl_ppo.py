@@ -27,13 +27,8 @@ from torchrl.objectives.value import GAE
 from gardienii_env import gardienii_v0
 
 SEEN = [("agents", "observation", "observation")]
-NAMES = ("reward", "done", "terminated", "value", "advantage", "value_target")
-KEYS = {name: ("agents", name) for name in NAMES}
-
-
-def network(outputs: int) -> nn.Module:
-    """From an observation of 312 numbers."""
-    return nn.Sequential(nn.Linear(312, 256), nn.ReLU(), nn.Linear(256, outputs))
+NAMES = "reward done terminated value advantage value_target"
+KEYS = {name: ("agents", name) for name in NAMES.split()}
 
 
 def main() -> None:
@@ -46,15 +41,17 @@ def main() -> None:
 
     raw = gardienii_v0.raw_env(num_players=2, reward="points")
     env = PettingZooWrapper(raw, use_mask=True, group_map=MarlGroupMapType.ALL_IN_ONE_GROUP, seed=0)
+    policy = nn.Sequential(nn.Linear(312, 256), nn.ReLU(), nn.Linear(256, 73))
+    values = nn.Sequential(nn.Linear(312, 256), nn.ReLU(), nn.Linear(256, 1))
     actor = ProbabilisticActor(
-        TensorDictModule(network(73), in_keys=SEEN, out_keys=[("agents", "logits")]),
+        TensorDictModule(policy, in_keys=SEEN, out_keys=[("agents", "logits")]),
         in_keys={"logits": ("agents", "logits"), "mask": ("agents", "action_mask")},
         out_keys=[("agents", "action")],
         distribution_class=MaskedCategorical,
         return_log_prob=True,
         log_prob_key=("agents", "log_prob"),
     )
-    critic = ValueOperator(network(1), in_keys=SEEN, out_keys=[KEYS["value"]])
+    critic = ValueOperator(values, in_keys=SEEN, out_keys=[KEYS["value"]])
     advantage = GAE(gamma=0.99, lmbda=0.95, value_network=critic, average_gae=False)
     advantage.set_keys(**KEYS)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, normalize_advantage=True)
