@@ -33,7 +33,10 @@ TINY: dict[str, tuple[str, str]] = {
         "--decisions 256 --envs 4 --deals 2",
         r"against greedy: win share [01]\.\d+",
     ),
-    "torchrl_ppo.py": ("--decisions 400 --batch 400", r"update 0: \d+ games, points by seat \["),
+    "torchrl_ppo.py": (
+        "--decisions 400 --batch 400",
+        r"update 0: [1-9]\d* games, points by seat \[\d\d",
+    ),
     "tianshou_dqn.py": ("--decisions 256 --games 16", r"mean score after learning: -?\d+\.\d points"),
 }
 """Of each example: arguments that make it small, and what its output has to match."""

@@ -6,7 +6,7 @@ action.
 
 Install, in a clone of this repository:
 
-    pip install -c constraints.txt -c examples/constraints-torchrl.txt -e . torchrl
+    pip install -c constraints.txt -e . torchrl==0.14.1
 
 Run: python examples/torchrl_ppo.py --decisions 40000
 """
@@ -19,7 +19,7 @@ import torch
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import nn
-from torchrl.envs import MarlGroupMapType, PettingZooWrapper
+from torchrl.envs import ExplorationType, MarlGroupMapType, PettingZooWrapper
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
@@ -27,8 +27,8 @@ from torchrl.objectives.value import GAE
 from gardienii_env import gardienii_v0
 
 SEEN = [("agents", "observation", "observation")]
-NAMES = "reward done terminated value advantage value_target"
-KEYS = {name: ("agents", name) for name in NAMES.split()}
+NAMES = ("reward", "done", "terminated", "value", "advantage", "value_target")
+KEYS = {name: ("agents", name) for name in NAMES}
 
 
 def main() -> None:
@@ -41,13 +41,13 @@ def main() -> None:
 
     raw = gardienii_v0.raw_env(num_players=2, reward="points")
     env = PettingZooWrapper(raw, use_mask=True, group_map=MarlGroupMapType.ALL_IN_ONE_GROUP, seed=0)
-    policy = nn.Sequential(nn.Linear(312, 256), nn.ReLU(), nn.Linear(256, 73))
-    values = nn.Sequential(nn.Linear(312, 256), nn.ReLU(), nn.Linear(256, 1))
+    policy, values = (nn.Sequential(nn.Linear(312, 256), nn.ReLU(), nn.Linear(256, n)) for n in (73, 1))
     actor = ProbabilisticActor(
         TensorDictModule(policy, in_keys=SEEN, out_keys=[("agents", "logits")]),
         in_keys={"logits": ("agents", "logits"), "mask": ("agents", "action_mask")},
         out_keys=[("agents", "action")],
         distribution_class=MaskedCategorical,
+        default_interaction_type=ExplorationType.RANDOM,  # or it would always take the likeliest
         return_log_prob=True,
         log_prob_key=("agents", "log_prob"),
     )
@@ -62,18 +62,17 @@ def main() -> None:
         with torch.no_grad():
             steps = env.rollout(options.batch, actor, break_when_any_done=False)
             games = int(steps["next", "done"].sum())
-            paid = steps["next", "agents", "reward"].sum(0).flatten()  # points, by seat
+            paid = steps["next", "agents", "reward"].sum(0).flatten().tolist()
             steps["next", "agents", "reward"] /= 50
             advantage(steps)
-        decided = TensorDict({"agents": steps["agents"][steps["agents", "mask"]]})
-        decided.auto_batch_size_(1)
+        decided = TensorDict({"agents": steps["agents"][steps["agents", "mask"]]}).auto_batch_size_(1)
         for _ in range(4):
             for part in decided[torch.randperm(len(decided))].split(500):
                 losses = loss(part)
                 optimizer.zero_grad()
                 sum(losses[name] for name in losses if name.startswith("loss_")).backward()
                 optimizer.step()
-        print(f"update {update}: {games} games, points by seat {paid.tolist()}")
+        print(f"update {update}: {games} games, points by seat {paid}")
 
 
 if __name__ == "__main__":
