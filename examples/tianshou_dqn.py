@@ -61,7 +61,6 @@ def main() -> None:
     others.seed(1000)
     collector = Collector(policy, envs, VectorReplayBuffer(100_000, 16), exploration_noise=True)
     judge = Collector(policy, others)  # without exploring
-
     before = judge.collect(n_episode=options.games, reset_before_collect=True)
     training = OffPolicyTrainerParams(
         training_collector=collector,
