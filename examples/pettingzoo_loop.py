@@ -12,6 +12,7 @@ Run: python examples/pettingzoo_loop.py --players 3
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from gardienii_env import gardienii_v0
 
@@ -32,7 +33,7 @@ def main() -> None:
     for game in range(options.games):
         env.reset(seed=options.seed + game)
         returns = dict.fromkeys(env.agents, 0.0)
-        outcome = {}
+        outcome: dict[str, dict[str, Any]] = {}
         decisions = 0
         for agent in env.agent_iter():
             observation, reward, termination, truncation, info = env.last()

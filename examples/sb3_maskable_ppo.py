@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
 from sb3_contrib import MaskablePPO
 
 from gardienii_env.agents import make_agent
@@ -49,7 +50,9 @@ def main() -> None:
         seed=0,
     )
     assert isinstance(model.policy.features_extractor, Standardized)
-    model.policy.features_extractor.fit(env.reset())  # brings all numbers to one size
+    model.policy.features_extractor.fit(
+        np.asarray(env.reset(), np.float32)
+    )  # brings all numbers to one size
     model.learn(options.decisions, log_interval=5)
     returns = [episode["r"] for episode in model.ep_info_buffer or []]
     if returns:

@@ -38,8 +38,8 @@ class Masked(gymnasium.ObservationWrapper[Any, Any, Any]):
 
 def make_env() -> gymnasium.Env[Any, Any]:
     """A game against random play, which pays points, over 50."""
-    options = {"opponents": "random", "reward": "points", "illegal_action": "raise"}
-    env = gymnasium.make("gardienii_env:Gardienii-v0", **options)
+    options: dict[str, Any] = {"reward": "points", "illegal_action": "raise"}
+    env = gymnasium.make("gardienii_env:Gardienii-v0", opponents="random", **options)
     return Masked(gymnasium.wrappers.TransformReward(env, lambda reward: float(reward) / 50))
 
 

@@ -70,7 +70,7 @@ def main() -> None:
             for part in decided[torch.randperm(len(decided))].split(500):
                 losses = loss(part)
                 optimizer.zero_grad()
-                sum(losses[name] for name in losses if name.startswith("loss_")).backward()
+                sum(value for name, value in losses.items() if name.startswith("loss_")).backward()
                 optimizer.step()
         print(f"update {update}: {games} games, points by seat {paid}")
 
