@@ -6,7 +6,7 @@ move is the next agent's, and a one-step return lacks what is paid at another's 
 
 Install, in a clone of this repository:
 
-    pip install -c constraints.txt -e . tianshou==2.0.1 virtualenv==
+    pip install -c examples/constraints-tianshou.txt -e . tianshou
 
 Run: python examples/tianshou_dqn.py --decisions 60000
 """
