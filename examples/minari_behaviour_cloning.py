@@ -5,6 +5,7 @@ python examples/minari_behaviour_cloning.py --games 4000
 """
 
 import argparse
+from typing import Any
 
 import minari
 import numpy as np
@@ -24,30 +25,30 @@ from gardienii_env.observation import observe_deciding
 class Cloned(Agent):
     """Does what its network finds best."""
 
-    def __init__(self, units):
+    def __init__(self, units: int) -> None:
         policy_class, options = policy_of("cards", 2, "table")
+        options |= {"net_arch": [units] * 2, "activation_fn": torch.nn.ReLU}
         spaces = observation_space(layout(2, "table")), Discrete(NUM_ACTIONS)
-        net = {"net_arch": [units] * 2, "activation_fn": torch.nn.ReLU}
-        self.policy = policy_class(*spaces, lambda _: 0.0, **net, **options)
+        self.policy: Any = policy_class(*spaces, lambda _: 0.0, **options)
 
-    def logits(self, observations, masks):
+    def logits(self, observations: torch.Tensor, masks: torch.Tensor) -> Any:
         """Logits of the actions, shape (k, 73), far below 0 where illegal."""
         latent = self.policy.mlp_extractor.forward_actor(self.policy.features_extractor(observations))
         return self.policy.action_net(latent).masked_fill(masks == 0, -1e8)
 
     @torch.no_grad()
-    def act(self, batch, games, streams):
+    def act(self, batch: Any, games: Any, streams: Any) -> Any:
         """As `Agent.act`."""
         seen = torch.from_numpy(observe_deciding(batch, games, "table"))
         return self.logits(seen, torch.from_numpy(batch.masks[games])).argmax(1).numpy()
 
 
-def joined(arrays):
+def joined(arrays: Any) -> torch.Tensor:
     """The rows of all episodes as one tensor."""
     return torch.from_numpy(np.concatenate(list(arrays)))
 
 
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser = argparse.ArgumentParser(description="Clone the planner.")
 for name, default in {"games": 4000, "epochs": 4, "batch": 1024, "units": 256, "deals": 1000}.items():
     parser.add_argument(f"--{name}", type=int, default=default)
 args = parser.parse_args()
@@ -66,8 +67,8 @@ optimizer = torch.optim.Adam(cloned.policy.parameters(), lr=1e-3)
 steps = args.epochs * -(-len(actions) // args.batch)
 schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, steps)
 for epoch in range(args.epochs):
-    for rows in torch.randperm(len(actions)).split(args.batch):
-        loss = cross_entropy(cloned.logits(counts[rows] * factors, masks[rows]), actions[rows])
+    for rows in torch.split(torch.randperm(len(actions)), args.batch):
+        loss: Any = cross_entropy(cloned.logits(counts[rows] * factors, masks[rows]), actions[rows])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

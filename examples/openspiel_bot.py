@@ -6,6 +6,7 @@ pip install "gardienii-env[openspiel]" && python examples/openspiel_bot.py
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -15,7 +16,7 @@ from open_spiel.python.algorithms import ismcts, mcts
 import gardienii_env.envs.openspiel  # noqa: F401  # registers the game
 
 
-def make_bot(name, game, simulations, rng):
+def make_bot(name: str, game: Any, simulations: int, rng: np.random.RandomState) -> Any:
     """A bot that searches with random playouts."""
     evaluator = mcts.RandomRolloutEvaluator(n_rollouts=1, random_state=rng)
     if name == "mcts":
@@ -25,7 +26,7 @@ def make_bot(name, game, simulations, rng):
     return bot
 
 
-def play(game, bot, seat, decisions, rng):
+def play(game: Any, bot: Any, seat: int, decisions: int, rng: np.random.RandomState) -> Any:
     """One game with the bot in a seat; it plays at random too after some decisions. Returns payoffs."""
     env = rl_environment.Environment(game)
     env.seed(int(rng.randint(2**31)))
@@ -41,7 +42,7 @@ def play(game, bot, seat, decisions, rng):
     return step.rewards
 
 
-def main():
+def main() -> None:
     """Plays some games with each bot and prints what the bot won."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--players", type=int, default=2)

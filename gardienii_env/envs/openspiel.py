@@ -252,9 +252,10 @@ def state_of(game: Game) -> GardieniiState:
     `state_of(Game.new(3, "dragonkeepers", seed=17))` is the deal of that seed. Raises OptionError if the
     ruleset is not a shipped one, and GardieniiError if the game has no deal because it was resampled.
     """
-    parameters = {"players": game.num_players, "ruleset": _check_ruleset(game.ruleset.name).name}
-    if Ruleset.get(parameters["ruleset"]) != game.ruleset:
+    shipped = _check_ruleset(game.ruleset.name)
+    if shipped != game.ruleset:
         raise OptionError(f"ruleset: {shown(game.ruleset.name)} is not as it ships.")
+    parameters = {"players": game.num_players, "ruleset": shipped.name}
     return _played(pyspiel.load_game("gardienii", parameters), game.deal(), game.moves)
 
 

@@ -462,7 +462,7 @@ def test_public_and_private_parts_can_be_had_apart(recall: bool) -> None:
         for one in (state, twin):
             public.set_from(one, 2)
             tensors.append(public.tensor.copy())
-        assert np.array_equal(*tensors)
+        assert np.array_equal(tensors[0], tensors[1])
         assert public.string_from(state, 2) == public.string_from(twin, 2)
 
 
