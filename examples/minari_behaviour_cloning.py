@@ -1,7 +1,8 @@
 """Behaviour cloning from a Minari data set: a network learns to choose as the planner does.
 
-pip install torch && pip install -c constraints.txt -e ".[minari,sb3]"
-python examples/minari_behaviour_cloning.py --games 4000
+    pip install -c constraints.txt -e ".[minari,sb3]"
+
+Run: python examples/minari_behaviour_cloning.py --games 4000
 """
 
 import argparse
@@ -64,8 +65,8 @@ factors = torch.tensor(layout(2, "table").factors)  # counts * factors are the f
 cloned = Cloned(args.units)
 cloned.policy.features_extractor.fit((counts[:50_000] * factors).numpy())
 optimizer = torch.optim.Adam(cloned.policy.parameters(), lr=1e-3)
-steps = args.epochs * -(-len(actions) // args.batch)
-schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, steps)
+steps = args.epochs * len(actions) // args.batch
+schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, max(steps, 1))
 for epoch in range(args.epochs):
     for rows in torch.split(torch.randperm(len(actions)), args.batch):
         loss: Any = cross_entropy(cloned.logits(counts[rows] * factors, masks[rows]), actions[rows])
@@ -74,6 +75,5 @@ for epoch in range(args.epochs):
         optimizer.step()
         schedule.step()
     print(f"epoch {epoch + 1}: loss {loss.item():.3f} in the last batch", flush=True)
-
 share = duplicate_match([cloned, make_agent("greedy")], "gardienii", args.deals, seed=0).win_share()
 print(f"win share against greedy: {share.mean:.3f}, 95 % interval {share.low:.3f} to {share.high:.3f}")

@@ -1,6 +1,10 @@
 """OpenSpiel's bots play Gardienii Dragonilor against a random player.
 
-pip install "gardienii-env[openspiel]" && python examples/openspiel_bot.py
+Install, in a clone of this repository:
+
+    pip install -c constraints.txt -e ".[openspiel]"
+
+Run: python examples/openspiel_bot.py --games 4 --simulations 20
 
 `ismcts` sees what its seat may see. `mcts` looks at the hidden cards: it shows what a cheat could do.
 """

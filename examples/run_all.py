@@ -37,6 +37,11 @@ TINY: dict[str, tuple[str, str]] = {
         "--decisions 400 --batch 400",
         r"update 0: [1-9]\d* games, points by seat \[\d\d",
     ),
+    "openspiel_bot.py": ("--games 1 --simulations 2 --decisions 2", r"ismcts: mean payoff"),
+    "minari_behaviour_cloning.py": (
+        "--games 20 --epochs 1 --units 16 --deals 2",
+        r"win share against greedy: [01]\.\d+",
+    ),
     "tianshou_dqn.py": ("--decisions 256 --games 16", r"mean score after learning: -?\d+\.\d points"),
 }
 """Of each example: arguments that make it small, and what its output has to match."""
@@ -54,12 +59,14 @@ def install_line(example: Path) -> list[str]:
 def run(python: str, name: str) -> str:
     """Run an example at its tiny size; what is wrong with it, or nothing."""
     arguments, expected = TINY[name]
-    done = subprocess.run(
-        [python, "-W", "ignore", str(EXAMPLES / name), *arguments.split()],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    with tempfile.TemporaryDirectory() as data:
+        done = subprocess.run(
+            [python, "-W", "ignore", str(EXAMPLES / name), *arguments.split()],
+            cwd=ROOT,
+            env={**os.environ, "MINARI_DATASETS_PATH": data},
+            capture_output=True,
+            text=True,
+        )
     if done.returncode:
         return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     return "" if re.search(expected, done.stdout) else f"no {expected!r} in its output\n{done.stdout}"
