@@ -32,9 +32,12 @@ PUBLIC = {
 }
 HEAVY = {
     "matplotlib",
+    "minari",
     "onnxruntime",
+    "open_spiel",
     "pettingzoo",
     "pygame",
+    "pyspiel",
     "ray",
     "rich",
     "sb3_contrib",
