@@ -190,7 +190,8 @@ class NetworkAgent(Agent):
     """Takes the legal action with the highest logit; the one with the lowest id where several have it.
 
     The network has an input `observation`, float32, shape (batch, size), and an output `logits`,
-    float32, shape (batch, 73); other outputs are not looked at. It is deterministic.
+    float32, shape (batch, 73); other outputs are not looked at. It is deterministic. A pickle of it
+    holds the network, and needs no file where it is loaded.
 
     Args:
         path: the ONNX file.
@@ -203,10 +204,11 @@ class NetworkAgent(Agent):
     def __init__(self, path: str | Path, threads: int = 1) -> None:
         self.path, self.threads = Path(path).absolute(), Threads(threads)
         self.name = f"network:{path}"
+        self._content = _content(self.name, self.path)
         self._open()
 
     def _open(self) -> None:
-        self._session = _session(self.name, self.path)
+        self._session = _session(self.name, self._content)
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.manifest = Manifest.from_metadata(metadata, self.name)
         _check_shapes(self.name, self._session, self.manifest)
@@ -308,10 +310,18 @@ def best_legal(
     return best
 
 
-def _session(name: str, path: Path) -> Any:
-    """An onnxruntime session for a file."""
+def _content(name: str, path: Path) -> bytes:
+    """What is in a file; AgentError if it cannot be read."""
     if not path.is_file():
         raise AgentError(f"{name}: there is no file {str(path)!r}.")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise AgentError(f"{name} cannot be read: {error.strerror}.") from None
+
+
+def _session(name: str, content: bytes) -> Any:
+    """An onnxruntime session for what is in a file: not by its path, so what plays is in this one."""
     try:
         import onnxruntime
     except ImportError as error:
@@ -320,10 +330,7 @@ def _session(name: str, path: Path) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
     try:
-        data = path.read_bytes()  # not by its path: what plays is in this one file
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    except OSError as error:
-        raise AgentError(f"{name} cannot be read: {error.strerror}.") from None
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions have no common class
         reason = " ".join(str(error).split())
         if "external data" in reason.lower():

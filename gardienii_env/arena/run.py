@@ -1,4 +1,4 @@
-"""Runs: a match or a tournament played as its specification says, in one process or several."""
+"""Runs: a match or a tournament played as its specification says, in one process or many."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
 from gardienii_env.agents import Agent
+from gardienii_env.arena.cluster import Cluster
 from gardienii_env.arena.folder import Chunk, RunFolder, tables_of_chunks
 from gardienii_env.arena.match import Progress, untold
 from gardienii_env.arena.results import MatchResult, TournamentResult
@@ -28,7 +29,7 @@ def play_run(
     specification: Specification,
     agents: Sequence[Agent],
     trust: bool = False,
-    jobs: int = 1,
+    jobs: int | Cluster = 1,
     folder: RunFolder | None = None,
     progress: Progress = untold,
 ) -> Played:
@@ -38,7 +39,7 @@ def play_run(
         specification: what to play.
         agents: what its `make_agents` gave.
         trust: whether other processes may make agents from files that run code when they are loaded.
-        jobs: how many processes play; 1 is this one.
+        jobs: how many processes play (1 is this one), or the cluster that does, see `joined`.
         folder: where to keep what is played, and where some may be already; None: nothing is kept.
         progress: called with the numbers of games that have just ended.
 
@@ -49,6 +50,8 @@ def play_run(
         tasks = _missing(specification, chunks)
         if jobs == 1 or not tasks:
             played = play_here(specification, agents, tasks, progress)
+        elif isinstance(jobs, Cluster):
+            played = jobs.play(specification, trust, agents, tasks, progress)
         else:
             played = play_in_processes(specification, trust, tasks, jobs, progress)
         with closing(played):

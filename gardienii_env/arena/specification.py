@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from gardienii_env import __version__
@@ -184,15 +185,18 @@ class Specification:
             words.append("--independent")
         return shlex.join(words)
 
-    def make_agents(self, trust: bool) -> list[Agent]:
-        """The agents, checked to fit; AgentError, or OptionError if a file is not what it was."""
-        now = _digests(self.agents)
+    def make_agents(self, trust: bool, given: Mapping[str, Agent] = MappingProxyType({})) -> list[Agent]:
+        """The agents, checked to fit; AgentError, or OptionError if a file is not what it was.
+
+        Those that are `given`, by name, are not made again, and their files need not be there.
+        """
+        now = _digests([name for name in self.agents if name not in given])
         for name, digest in self.files.items():
             if now.get(name, digest) != digest:
                 raise OptionError(
                     f"{name}: {_file_of(name)} has changed since the run began; start a new one."
                 )
-        agents = [make_agent(name, trust) for name in self.agents]
+        agents = [given[name] if name in given else make_agent(name, trust) for name in self.agents]
         for seats in self.seating:
             check_agents([agents[agent] for agent in seats], self.ruleset)
         return agents

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gardienii_env.arena import MatchResult, TournamentResult, ratings
+from gardienii_env.arena.cluster import joined
 from gardienii_env.arena.folder import RECORDS, RunFolder
 from gardienii_env.arena.report import facts, now, report
 from gardienii_env.arena.run import Played, play_run
@@ -23,6 +24,7 @@ from gardienii_env.cli.options import (
     add_command,
     add_ruleset,
     add_trust,
+    jobs,
     list_agents,
     whole_number,
 )
@@ -39,7 +41,7 @@ luck of the deal falls on all alike. The number of agents is the number of
 players.
 
 Deal d has the seed S + d. The same command gives the same result, whatever
-the number of processes.
+the number of processes or machines.
 
 With --out the run is kept in a folder as it goes. However it is ended,
 --resume goes on with it."""
@@ -48,7 +50,8 @@ EXAMPLES = """\
   gardienii evaluate --agents planner,greedy --deals 1000
   gardienii evaluate --agents ismcts:100,planner --deals 20
   gardienii evaluate --agents greedy,random,random --deals 5000 --jobs 2 --out runs/three
-  gardienii evaluate --resume runs/three --jobs 4"""
+  gardienii evaluate --resume runs/three --jobs 4
+  gardienii evaluate --agents ismcts:400,planner --jobs ray:10.0.0.1:6379"""
 
 DEFAULT_DEALS, DEFAULT_SEED = 500, 0
 MAX_DEALS, MAX_JOBS = 10**8, 1024
@@ -95,9 +98,10 @@ def add_run_options(parser: ArgumentParser, agents: str) -> None:
     parser.add_argument(
         "--jobs",
         metavar="N",
-        type=whole_number(1, MAX_JOBS),
+        type=jobs(MAX_JOBS),
         default=1,
-        help="number of processes that play (default: %(default)s)",
+        help="number of processes that play (default: %(default)s); ray: all cores of a Ray cluster, "
+        "that of RAY_ADDRESS, or one that runs here, or else a new one; ray:HOST:PORT: of the one there",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--out", metavar="FOLDER", help="new folder to keep the run and its reports in")
@@ -130,15 +134,15 @@ def run_command(args: Namespace, kind: Kind) -> int:
             None if name is None else stack.enter_context(writing(name, option))
             for option, name in (("--json", args.json), ("--html", args.html))
         )
-        if args.out is not None:
-            folder = RunFolder.create(args.out, specification)
-        done = 0 if folder is None else folder.num_played
-        with (
-            _kept(folder, args.command),
-            counting(specification.num_games, done, "game") as progress,
-            redirect_stdout(sys.stderr),
-        ):
-            played = play_run(specification, agents, args.trust, args.jobs, folder, progress)
+        with redirect_stdout(sys.stderr), joined(args.jobs) as workers:
+            if args.out is not None:
+                folder = RunFolder.create(args.out, specification)
+            done = 0 if folder is None else folder.num_played
+            with (
+                _kept(folder, args.command),
+                counting(specification.num_games, done, "game") as progress,
+            ):
+                played = play_run(specification, agents, args.trust, workers, folder, progress)
         data = json.dumps(report(specification, played), indent=2, ensure_ascii=False, allow_nan=False)
         if folder is not None:
             _write_reports(folder, data, played)

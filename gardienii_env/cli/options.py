@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from gardienii_env.agents import AGENTS
+from gardienii_env.arena.cluster import ClusterAddress
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "add_ruleset",
     "add_seed",
     "add_trust",
+    "jobs",
     "list_agents",
     "whole_number",
 ]
@@ -119,5 +121,23 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         if most is not None and number > most:
             raise ArgumentTypeError(f"{text!r} is more than {most}")
         return number
+
+    return parse
+
+
+def jobs(most: int) -> Callable[[str], int | ClusterAddress]:
+    """A type for `--jobs`: a number of processes, `ray` or `ray:ADDRESS`."""
+    number = whole_number(1, most)
+
+    def parse(text: str) -> int | ClusterAddress:
+        where, colon, address = text.partition(":")
+        if where != "ray":
+            try:
+                return number(text)
+            except ArgumentTypeError as error:
+                raise ArgumentTypeError(f"{error} (or ray, or ray:ADDRESS)") from None
+        if colon and not address:
+            raise ArgumentTypeError(f"{text!r} has no address after the colon; leave out the colon")
+        return ClusterAddress(address or None)
 
     return parse
