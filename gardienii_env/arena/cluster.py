@@ -47,6 +47,10 @@ COUNTED = 5.0
 CONNECTING = 5.0
 """Seconds within which a cluster has to answer."""
 
+SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS
+"""How HTTP/2 begins: with a frame of settings, of type 4, from either side."""
+
 OBJECTS = 128 * 2**20
 """Bytes of shared memory of a cluster that is started here; little of it is needed."""
 
@@ -232,7 +236,7 @@ def _join(ray: Any, given: str | None) -> str:
 
 
 def _check_answers(option: str, address: str) -> None:
-    """OptionError unless something listens there; Ray itself would try for a long time."""
+    """OptionError unless something like a cluster answers there; Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if not host or "/" in address or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise OptionError(
@@ -240,9 +244,21 @@ def _check_answers(option: str, address: str) -> None:
             f"start --head` tells it, {AUTO} or {LOCAL}."
         )
     try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
+        with socket.create_connection((host.strip("[]"), int(port)), CONNECTING) as connection:
+            connection.settimeout(CONNECTING)
+            if os.environ.get("RAY_USE_TLS", "0") == "0" and not _greets(connection):
+                raise OSError("what listens there is something else")
     except OSError as error:
         raise _not_joined(option, address, error) from None
+
+
+def _greets(connection: socket.socket) -> bool:
+    """Whether what listens greets back as gRPC servers do, that of a Ray cluster among them."""
+    connection.sendall(HELLO)
+    answer = b""
+    while len(answer) < len(SETTINGS) and (more := connection.recv(len(SETTINGS) - len(answer))):
+        answer += more
+    return answer[3:4] == SETTINGS[3:4] and len(answer) == len(SETTINGS)
 
 
 def _not_joined(option: str, address: str, error: Exception) -> OptionError:
