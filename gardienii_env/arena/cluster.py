@@ -275,7 +275,8 @@ def _handlers_kept() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if handler is not None:  # not from Python
+                signal.signal(number, handler)
 
 
 # -- on a node -------------------------------------------------------------------------------------

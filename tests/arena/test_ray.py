@@ -26,8 +26,8 @@ from networks import save_network
 
 from gardienii_env import GardieniiError, OptionError, Ruleset
 from gardienii_env.agents import make_agent
+from gardienii_env.arena import MatchResult, load_result, workers
 from gardienii_env.arena import cluster as clusters
-from gardienii_env.arena import load_result, workers
 from gardienii_env.arena.cluster import Cluster, ClusterAddress, joined
 from gardienii_env.arena.folder import RunFolder
 from gardienii_env.arena.run import play_run
@@ -145,8 +145,8 @@ def specified(agents: str, kind: Kind = MATCH, **options: Any) -> Specification:
 def games_of(specification: Specification, **options: Any) -> bytes:
     """All games of a run, played as the options say."""
     result = play_run(specification, specification.make_agents(False), **options).result
-    tables = [result] if specification.kind == MATCH else [table for _, table in result.tables]  # type: ignore[union-attr]
-    return b"".join(table.games.tobytes() for table in tables)  # type: ignore[union-attr]
+    matches = [result] if isinstance(result, MatchResult) else [match for _, match in result.tables]
+    return b"".join(match.games.tobytes() for match in matches)
 
 
 def lines_of(name: str) -> list[tuple[str, int]]:
