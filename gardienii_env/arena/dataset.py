@@ -42,6 +42,8 @@ LEAST_PYTHON = (3, 11)
 ABOUT = "gardienii_env"
 """The key of the metadata under which everything stands that Minari has no key for."""
 
+MOST_SEED = 2**63 - 1
+
 BYTES_BESIDE = 32_000
 """More than what HDF5 needs for an episode beside its arrays."""
 
@@ -80,6 +82,11 @@ class DatasetPlan:
         check_count("games", self.games)
         if check_seed(self.seed) is None:
             raise OptionError("seed: a data set has a seed, a whole number from 0 up, not None.")
+        if self.seed + self.games > MOST_SEED + 1:
+            raise OptionError(
+                f"seed: {self.seed}, for {count_words(self.games, 'game')}, passes {MOST_SEED}, the "
+                "highest number that a data set holds; take a lower one."
+            )
         layout(len(self.agents), self.view)
         if self.reward not in REWARDS:
             raise OptionError(one_of("reward:", self.reward, REWARDS))

@@ -182,7 +182,7 @@ class EquivariantLinear(nn.Module):
         self.bias_orbits: torch.Tensor
         self.weights = nn.Parameter(torch.randn(self._share("orbits", weights)) * (gain / size**0.5))
         self.biases = nn.Parameter(torch.zeros(self._share("bias_orbits", outputs.min(axis=0))))
-        self._known: tuple[tuple[int, int], torch.Tensor] | None = None
+        self._known: tuple[torch.Tensor, torch.Tensor] | None = None  # parameters, and weights of them
 
     def _share(self, name: str, first: npt.NDArray[np.int64]) -> int:
         """Keep which parameter each number is: one for those with the same first; returns how many."""
@@ -195,9 +195,8 @@ class EquivariantLinear(nn.Module):
         """The weights, shape (outputs, inputs); kept as long as the parameters do not change."""
         if torch.is_grad_enabled():
             return self.weights[self.orbits]
-        as_they_are = self.weights.data_ptr(), self.weights._version
-        if self._known is None or self._known[0] != as_they_are:
-            self._known = as_they_are, self.weights[self.orbits]
+        if self._known is None or not torch.equal(self._known[0], self.weights):
+            self._known = self.weights.detach().clone(), self.weights[self.orbits]
         return self._known[1]
 
     @property
@@ -259,7 +258,7 @@ class _Towers(MlpExtractor):
 
 def check_units(units: int) -> int:
     """The number of units of a hidden layer; OptionError unless each colour can have as many."""
-    if units % NUM_COLOURS:
+    if units < 1 or units % NUM_COLOURS:
         raise OptionError(
             f"features 'cards': a hidden layer of {units} units cannot be shared out to {NUM_COLOURS} "
             f"colours; take a multiple of {NUM_COLOURS}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.cards import CARDS, SIDES
 from gardienii_env.rules.ruleset import Ruleset
 
@@ -87,7 +88,13 @@ class Drawing:
         return f"{pile.name} {len(self.drawn[self._pile]) + 1}: {pile.kinds[outcome]}"
 
     def draw(self, outcome: int) -> None:
-        """Draw what `outcomes` offers."""
+        """Draw what `outcomes` offers; OptionError for anything else."""
+        possible, pile = [kind for kind, _ in self.outcomes()], self._piles[self._pile]
+        if outcome not in possible:
+            raise OptionError(
+                f"outcome: {shown(outcome)} cannot be drawn from the {pile.name} now; "
+                f"possible are {', '.join(map(str, possible))}."
+            )
         self._left[self._pile][outcome] -= 1
         self.drawn[self._pile].append(outcome)
         self._skip_empty()

@@ -386,6 +386,7 @@ def test_a_plan_names_a_wrong_value() -> None:
         ({"games": 0}, "games"),
         ({"seed": -1}, "seed"),
         ({"seed": None}, "seed"),
+        ({"seed": 2**63 - 1, "games": 2}, "9223372036854775807"),
         ({"view": "all"}, "view"),
         ({"reward": "money"}, "reward"),
         ({"dtype": "int8"}, "dtype"),

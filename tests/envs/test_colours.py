@@ -126,6 +126,8 @@ def test_the_weights_are_those_of_the_parameters_as_they_are_now() -> None:
         assert torch.allclose(layer.weight, before + 1)
         layer.load_state_dict({name: value * 0 for name, value in layer.state_dict().items()})
         assert not layer.weight.any()
+        layer.alike.weights.data.add_(1)  # which PyTorch does not count as a change
+        assert torch.equal(layer.weight, torch.ones_like(layer.weight))
 
 
 def test_layers_that_cannot_be_shared_out_are_refused() -> None:

@@ -161,6 +161,11 @@ def test_the_first_card_is_as_likely_as_it_is_common() -> None:
     assert chances == pytest.approx({card: count / 52 for card, count in left.items() if count})
     state.apply_action(0)  # one of three W1 is gone
     assert dict(state.chance_outcomes())[0] == pytest.approx(2 / 51)
+    for outcome in (33, -1):
+        with pytest.raises(
+            OptionError, match=f"outcome: {outcome} cannot be drawn from the left deck now"
+        ):
+            state._apply_action(outcome)
 
 
 def test_during_the_deal_nobody_sees_anything() -> None:
