@@ -313,8 +313,10 @@ def test_random_actions_are_legal_and_all_of_them_come() -> None:
 
 def test_the_quick_start_is_the_one_of_the_configuration() -> None:
     config = load_config(ROOT / "configs" / "quickstart.yaml")
-    ppo = config.ppo.model_dump(exclude={"decisions", "value_warmup", "target_kl"})
-    network = config.network.model_dump()
+    assert config.ppo.average == 0  # what `bench` does without
+    assert config.network.value_hidden is None
+    ppo = config.ppo.model_dump(exclude={"decisions", "value_warmup", "target_kl", "average"})
+    network = config.network.model_dump(exclude={"value_hidden"})
     env = {**config.env.model_dump(exclude={"payoff"}), "reward": QUICK_START.reward}
     assert asdict(QUICK_START) == {
         "seed": config.seed,
