@@ -1,4 +1,4 @@
-"""Small matches and tournaments that are really played, for tests of how they are reported."""
+"""Small matches and tournaments that are really played, for tests of runs and of their reports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from gardienii_env import Ruleset
 from gardienii_env.agents import make_agent
 from gardienii_env.agents.base import STREAM
 from gardienii_env.arena.results import GAME, MatchResult, Rating, TournamentResult
+from gardienii_env.arena.specification import MATCH, Kind, Specification
 from gardienii_env.rules import scoring
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.random import seed_streams
@@ -79,3 +81,29 @@ def round_robin(names: Sequence[str], plays: Sequence[str], deals: int) -> Tourn
         played = match((plays[a], plays[b]), deals)
         tables.append(((a, b), replace(played, agents=(names[a], names[b]))))
     return tournament(names, tables)
+
+
+def specified(kind: Kind = MATCH, agents: str = "greedy,random", **options: Any) -> Specification:
+    """A small run to play, other than usual in some options."""
+    names = agents.split(",")
+    return Specification.new(
+        kind,
+        names,
+        **{
+            "players": len(names) if kind == MATCH else 2,
+            "tables": None,
+            "ruleset": Ruleset.get("gardienii"),
+            "deals": 12,
+            "seed": 5,
+            "duplicate": True,
+            "save_records": False,
+            "started": "2026-01-01T00:00:00Z",
+            **options,
+        },
+    )
+
+
+def games_of(result: MatchResult | TournamentResult) -> list[bytes]:
+    """All games of a match, or of the matches of a tournament, to compare them."""
+    matches = [result] if isinstance(result, MatchResult) else [match for _, match in result.tables]
+    return [match.games.tobytes() for match in matches]

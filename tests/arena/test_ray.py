@@ -23,15 +23,16 @@ from typing import Any
 import pytest
 from helpers import Program
 from networks import save_network
+from small_matches import games_of, specified
 
-from gardienii_env import GardieniiError, OptionError, Ruleset
+from gardienii_env import GardieniiError, OptionError
 from gardienii_env.agents import make_agent
-from gardienii_env.arena import MatchResult, load_result, workers
 from gardienii_env.arena import cluster as clusters
+from gardienii_env.arena import load_result, workers
 from gardienii_env.arena.cluster import Cluster, ClusterAddress, joined
 from gardienii_env.arena.folder import RunFolder
 from gardienii_env.arena.run import play_run
-from gardienii_env.arena.specification import MATCH, TOURNAMENT, Kind, Specification
+from gardienii_env.arena.specification import TOURNAMENT, Specification
 from gardienii_env.arena.workers import Player
 from gardienii_env.arena.workers import Task as WorkersTask
 
@@ -127,26 +128,9 @@ def own_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
     sys.modules.pop(MODULE, None)
 
 
-def specified(agents: str, kind: Kind = MATCH, **options: Any) -> Specification:
-    names = agents.split(",")
-    values = {
-        "players": len(names) if kind == MATCH else 2,
-        "tables": None,
-        "ruleset": Ruleset.get("gardienii"),
-        "deals": 12,
-        "seed": 5,
-        "duplicate": True,
-        "save_records": False,
-        "started": "2026-01-01T00:00:00Z",
-    }
-    return Specification.new(kind, names, **{**values, **options})
-
-
-def games_of(specification: Specification, **options: Any) -> bytes:
+def games_played(specification: Specification, **options: Any) -> list[bytes]:
     """All games of a run, played as the options say."""
-    result = play_run(specification, specification.make_agents(False), **options).result
-    matches = [result] if isinstance(result, MatchResult) else [match for _, match in result.tables]
-    return b"".join(match.games.tobytes() for match in matches)
+    return games_of(play_run(specification, specification.make_agents(False), **options).result)
 
 
 def lines_of(name: str) -> list[tuple[str, int]]:
@@ -208,7 +192,7 @@ def test_what_is_lost_is_played_again(
 ) -> None:
     """A process is killed in the middle of a game, then a node: the tournament comes out the same."""
     monkeypatch.setattr(workers, "SECONDS", 0.2)
-    specification = specified(f"greedy,{own_agents}:slow,random", TOURNAMENT, deals=5)
+    specification = specified(TOURNAMENT, f"greedy,{own_agents}:slow,random", deals=5)
     folder = RunFolder.create(tmp_path / "run", specification)
     told: list[int] = []
     together = tmp_path / "together"
@@ -227,11 +211,11 @@ def test_what_is_lost_is_played_again(
             two_nodes.remove_node(second, allow_graceful=False)
 
     with joined(ClusterAddress(address)) as cluster:
-        many = games_of(specification, jobs=cluster, folder=folder, progress=progress)
+        many = games_played(specification, jobs=cluster, folder=folder, progress=progress)
     assert len(two_nodes.list_all_nodes()) == 1
     assert sum(told) == specification.num_games
     assert len({process for _, process in lines_of("played")}) >= 3
-    assert many == games_of(specification)
+    assert many == games_played(specification)
 
 
 def test_what_is_lost_again_and_again_is_told(
@@ -280,7 +264,7 @@ def test_other_source_on_a_node_is_told(address: str, monkeypatch: pytest.Monkey
         joined(ClusterAddress(address)) as cluster,
         pytest.raises(GardieniiError, match=r"on the node .*: this is gardienii-env .* of other source"),
     ):
-        games_of(specified("greedy,random", deals=1), jobs=cluster)
+        games_played(specified(agents="greedy,random", deals=1), jobs=cluster)
 
 
 # -- joining ---------------------------------------------------------------------------------------
@@ -425,12 +409,12 @@ def test_an_interrupted_run_is_gone_on_with(
 
 def test_a_network_travels_without_its_file(tmp_path: Path) -> None:
     agent = make_agent(f"network:{save_network(tmp_path / 'a.onnx')}")
-    specification = specified(f"{agent.name},random", deals=2)
+    specification = specified(agents=f"{agent.name},random", deals=2)
     data = pickle.dumps(Player(specification, False, {agent.name: agent}))
-    here = games_of(specification)
+    here = games_played(specification)
     (tmp_path / "a.onnx").unlink()
     answer = pickle.loads(data).answer(WorkersTask(0, 0, 2))
-    assert answer.games.tobytes() == here
+    assert [answer.games.tobytes()] == here
 
 
 def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,7 +425,7 @@ def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.M
     inside, go_on = threading.Event(), threading.Event()
 
     def first() -> None:
-        player = Player(specified("greedy,random"), False)
+        player = Player(specified(agents="greedy,random"), False)
         with clusters._first_alone(player):
             inside.set()
             assert go_on.wait(20)
@@ -449,7 +433,7 @@ def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.M
             log.append("compiled")
 
     def other() -> None:
-        with clusters._first_alone(Player(specified("random,greedy"), False)):
+        with clusters._first_alone(Player(specified(agents="random,greedy"), False)):
             log.append("plays")
 
     threads = [threading.Thread(target=first)]
@@ -464,7 +448,7 @@ def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.M
     for thread in threads:
         thread.join(20)
     assert log == ["compiled", "plays", "plays"]
-    with clusters._first_alone(Player(specified("greedy,random"), False)):
+    with clusters._first_alone(Player(specified(agents="greedy,random"), False)):
         other()
     assert len(log) == 4
 

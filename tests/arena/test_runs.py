@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from small_matches import games_of, specified
 
 from gardienii_env import AgentError, GardieniiError, OptionError, Ruleset
 from gardienii_env.arena import MatchResult, TournamentResult, duplicate_match, load_result, workers
@@ -21,39 +22,15 @@ from gardienii_env.arena import folder as folders
 from gardienii_env.arena.folder import RunFolder
 from gardienii_env.arena.results import GAME
 from gardienii_env.arena.run import play_run
-from gardienii_env.arena.specification import MATCH, TOURNAMENT, Kind, Specification
+from gardienii_env.arena.specification import TOURNAMENT, Specification
 from gardienii_env.arena.workers import Task, play_in_processes
 from gardienii_env.record import loads, verify
 
 GAMES = folders.GAMES
 
 
-def specified(kind: Kind = MATCH, agents: str = "greedy,random", **options: Any) -> Specification:
-    names = agents.split(",")
-    return Specification.new(
-        kind,
-        names,
-        **{
-            "players": len(names) if kind == MATCH else 2,
-            "tables": None,
-            "ruleset": Ruleset.get("gardienii"),
-            "deals": 12,
-            "seed": 5,
-            "duplicate": True,
-            "save_records": False,
-            "started": "2026-01-01T00:00:00Z",
-            **options,
-        },
-    )
-
-
 def play(specification: Specification, **options: Any) -> MatchResult | TournamentResult:
     return play_run(specification, specification.make_agents(False), **options).result
-
-
-def games_of(result: MatchResult | TournamentResult) -> list[bytes]:
-    matches = [result] if isinstance(result, MatchResult) else [match for _, match in result.tables]
-    return [match.games.tobytes() for match in matches]
 
 
 def tasks_of(specification: Specification) -> Sequence[Task]:
