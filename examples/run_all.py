@@ -37,6 +37,10 @@ TINY: dict[str, tuple[str, str]] = {
         "--decisions 400 --batch 400",
         r"update 0: [1-9]\d* games, points by seat \[\d\d",
     ),
+    "rllib_ppo.py": (
+        "--updates 1 --batch 1600 --runners 0 --deals 2",
+        r"update 1: return [-+]\d.*\nwin share against random: [01]\.\d+",
+    ),
     "openspiel_bot.py": ("--games 1 --simulations 2 --decisions 2", r"ismcts: mean payoff"),
     "minari_behaviour_cloning.py": (
         "--games 20 --epochs 1 --units 16 --deals 2",
@@ -59,11 +63,11 @@ def install_line(example: Path) -> list[str]:
 def run(python: str, name: str) -> str:
     """Run an example at its tiny size; what is wrong with it, or nothing."""
     arguments, expected = TINY[name]
-    with tempfile.TemporaryDirectory() as data:
+    with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [python, "-W", "ignore", str(EXAMPLES / name), *arguments.split()],
-            cwd=ROOT,
-            env={**os.environ, "MINARI_DATASETS_PATH": data},
+            cwd=folder,  # for what an example writes
+            env={**os.environ, "MINARI_DATASETS_PATH": folder},
             capture_output=True,
             text=True,
         )

@@ -37,6 +37,8 @@ def _missing(example: Path) -> list[str]:
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.partition(".")[0])
+    if "ray" in names:
+        names.add("tree")  # which RLlib needs, and Ray alone does not bring
     return sorted(name for name in names if find_spec(name) is None)
 
 

@@ -6,7 +6,7 @@ wrong value is refused with its name and its alternatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ from gardienii_env.errors import GardieniiError, OptionError, one_of, shown
 from gardienii_env.observation import View
 from gardienii_env.rules.ruleset import Ruleset
 
-__all__ = ["Config", "load_config"]
+__all__ = ["Config", "Section", "load_config"]
 
 Count = Annotated[int, Field(ge=1, strict=True)]
 Whole = Annotated[int, Field(ge=0, strict=True)]
@@ -31,6 +31,7 @@ TrainingReward = Literal["payoff", "margin", "lead", "points"]
 """Those of the environments (points / 50), and `lead`: the margin, paid whenever it changes."""
 
 Weight = Annotated[float, Field(ge=0)]
+Backend = Literal["sb3", "rllib"]
 
 
 class Section(BaseModel):
@@ -163,6 +164,7 @@ class Config(Section):
     """A whole training run."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    backend: Backend = "sb3"  # what learns: stable-baselines3, or RLlib (see training/rllib/config.py)
     folder: str = "runs"  # where run folders are made
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
     threads: Count = 2  # of torch
@@ -174,6 +176,14 @@ class Config(Section):
     ppo: PPOConfig = PPOConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
+
+    def check(self) -> None:
+        """OptionError where settings do not go together that the schema alone cannot refuse."""
+        _check_batches(self)
+        if self.env.payoff.start >= self.env.payoff.end:
+            raise OptionError(
+                f"env.payoff: start {self.env.payoff.start} is not before end {self.env.payoff.end}."
+            )
 
     @property
     def rollout_decisions(self) -> int:
@@ -203,15 +213,12 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
         raise OptionError(f"The configuration {path} is not a mapping of keys to values.")
     for override in overrides:
         _override(data, override)
+    schema = _schema(data)
     try:
-        config = Config.model_validate(data)
+        config = schema.model_validate(data)
     except ValidationError as error:
-        raise OptionError(" ".join(_sentence(fault) for fault in error.errors())) from None
-    _check_batches(config)
-    if config.env.payoff.start >= config.env.payoff.end:
-        raise OptionError(
-            f"env.payoff: start {config.env.payoff.start} is not before end {config.env.payoff.end}."
-        )
+        raise OptionError(" ".join(_sentence(schema, fault) for fault in error.errors())) from None
+    config.check()
     _check_names(config)
     wanted = config.imitation.decisions and config.start_from is None
     if wanted and config.imitation.temperature and config.imitation.agent != PlannerAgent.name:
@@ -220,6 +227,15 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
             f"imitation.agent to {PlannerAgent.name!r}."
         )
     return config
+
+
+def _schema(data: Mapping[str, Any]) -> type[Config]:
+    """The class that a configuration is read by: its backend has more keys, or it has not."""
+    if data.get("backend") != "rllib":
+        return Config
+    from training.rllib.config import RLlibConfig
+
+    return RLlibConfig
 
 
 def _check_batches(config: Config) -> None:
@@ -275,12 +291,12 @@ def _override(data: dict[str, Any], override: str) -> None:
     data[name] = value
 
 
-def _sentence(fault: Any) -> str:
+def _sentence(schema: type[Config], fault: Any) -> str:
     """A fault that pydantic found, in one sentence."""
     key = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         *sections, name = fault["loc"]
-        return f"{key}: " + one_of("the key", name, _keys(sections))
+        return f"{key}: " + one_of("the key", name, _keys(schema, sections))
     if fault["type"] == "missing":
         return f"{key}: missing; a configuration gives it."
     if fault["type"] == "tuple_type":
@@ -288,9 +304,9 @@ def _sentence(fault: Any) -> str:
     return f"{key}: {shown(fault['input'])} does not fit: {fault['msg']}."
 
 
-def _keys(sections: Sequence[Any]) -> list[str]:
+def _keys(schema: type[BaseModel], sections: Sequence[Any]) -> list[str]:
     """The keys of a section."""
-    model: type[BaseModel] = Config
+    model = schema
     for section in sections:
         annotation = model.model_fields[section].annotation
         assert isinstance(annotation, type)

@@ -11,24 +11,35 @@ import numpy.typing as npt
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from gardienii_env.agents import Agent
 from gardienii_env.agents.network import INPUT, OUTPUT, Manifest, write_manifest
 from gardienii_env.agents.sampling import sample_actions
 from gardienii_env.envs.cards import RATINGS, SLOTS, CardEncoding
-from gardienii_env.envs.features import Standardized
+from gardienii_env.envs.features import Standardized, policy_of
 from gardienii_env.errors import OptionError
 from gardienii_env.observation import View, observe_deciding
 from gardienii_env.rules.actions import NUM_ACTIONS, TAKE
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import NUM_CARDS
+from training.config import NetworkConfig
 
-__all__ = ["ACTIVATIONS", "Layers", "Snapshot", "export", "layers_of"]
+__all__ = ["ACTIVATIONS", "Layers", "Snapshot", "export", "layers_of", "networks"]
 
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 OPSET, IR_VERSION = 17, 8  # old enough for every onnxruntime that the extra `arena` allows
 
 Matrix = npt.NDArray[np.float32]
+
+
+def networks(
+    network: NetworkConfig, num_players: int, view: View
+) -> tuple[type[MaskableActorCriticPolicy], dict[str, Any]]:
+    """The class of an SB3 policy with the networks of a configuration, and its `policy_kwargs`."""
+    policy, features = policy_of(network.features, num_players, view)
+    towers = {"pi": [*network.hidden], "vf": [*(network.value_hidden or network.hidden)]}
+    return policy, {"net_arch": towers, "activation_fn": ACTIVATIONS[network.activation], **features}
 
 
 @dataclass(frozen=True)

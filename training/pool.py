@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from gardienii_env.agents import Agent, make_agent
-from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.observation import View
 from training.config import SelfPlayConfig
 from training.network import Layers, Snapshot
@@ -23,6 +22,13 @@ from training.network import Layers, Snapshot
 __all__ = ["LATEST", "PAST", "Average", "Pool"]
 
 LATEST, PAST = "latest", "past"
+
+
+class Seating(Protocol):
+    """What seats the opponents: games, or what stands for those of other processes."""
+
+    def draw_opponents(self, agents: Sequence[Agent], weights: Sequence[float]) -> None:
+        """See `LearnerTable.draw_opponents`."""
 
 
 @dataclass
@@ -72,7 +78,7 @@ class Pool:
             self.settings = settings
             self._others = self._agents()
 
-    def follow(self, update: int, layers: Layers, games: GardieniiVecEnv) -> None:
+    def follow(self, update: int, layers: Layers, games: Seating) -> None:
         """Tell what the policy is before rollout number `update`, 0 for the first; seats opponents."""
         s = self.settings
         if self._latest is None:

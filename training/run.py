@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -28,7 +28,6 @@ from gardienii_env import __version__
 from gardienii_env.agents import make_agent, make_agents
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest
-from gardienii_env.envs.features import policy_of
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.errors import OptionError, shown
 from gardienii_env.rules.ruleset import SHIPPED, Ruleset
@@ -38,11 +37,12 @@ from training.games import TrainingGames
 from training.imitation import standardize, warm_start
 from training.log import Log
 from training.matches import Figures, evaluation_table, play_matches
-from training.network import ACTIVATIONS, export, layers_of
+from training.network import export, layers_of, networks
 from training.plots import plot_run
 from training.pool import Pool
 from training.ppo import PPO
 from training.progress import Outcomes, progress
+from training.rllib.config import RLlibConfig
 
 __all__ = ["make_model", "resume", "run"]
 
@@ -57,10 +57,29 @@ def run(config: Config) -> Path:
     as it is. OptionError if the folder cannot be made, AgentError if an agent does not fit the games.
     """
     _check_agents(config)
-    folder = _new_folder(config)
-    print(f"Training {config.name!r} in {folder}", flush=True)
-    _train(Run(config, folder))
+    with _backend(config):
+        folder = _new_folder(config)
+        print(f"Training {config.name!r} in {folder}", flush=True)
+        _train(_make_run(config, folder))
     return folder
+
+
+def _backend(config: Config) -> AbstractContextManager[None]:
+    """What has to be there while a run of that backend goes."""
+    if not isinstance(config, RLlibConfig):
+        return nullcontext()
+    from training.rllib.cluster import on_cluster
+
+    return on_cluster(config)
+
+
+def _make_run(config: Config, folder: Path) -> Run:
+    """A run of the configuration's backend that has not begun."""
+    if not isinstance(config, RLlibConfig):
+        return Run(config, folder)
+    from training.rllib.run import RLlibRun
+
+    return RLlibRun(config, folder)
 
 
 def _check_agents(config: Config) -> None:
@@ -95,12 +114,13 @@ def resume(folder: str | Path, overrides: Sequence[str] = ()) -> Path:
             )
     if config != before:
         settings.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), "utf-8")
-    one = Run(config, folder)
-    content = _last_checkpoint(folder)
-    if content is not None:
-        one.restore(content)
-    print(f"Going on with {one.config.name!r} in {folder} after update {one.update}", flush=True)
-    _train(one)
+    with _backend(config):
+        one = _make_run(config, folder)
+        content = _last_checkpoint(folder)
+        if content is not None:
+            one.restore(content)
+        print(f"Going on with {one.config.name!r} in {folder} after update {one.update}", flush=True)
+        _train(one)
     return folder
 
 
@@ -109,6 +129,7 @@ def _kept(before: Config, config: Config) -> Iterator[tuple[str, Any, Any]]:
     for name in type(config.env).model_fields:
         if name not in ("payoff", "opponents"):
             yield f"env.{name}", getattr(before.env, name), getattr(config.env, name)
+    yield "backend", before.backend, config.backend
     yield "network", before.network, config.network
     yield "ppo.n_steps", before.ppo.n_steps, config.ppo.n_steps
     yield "selfplay", before.selfplay.wanted, config.selfplay.wanted
@@ -125,7 +146,14 @@ def _last_checkpoint(folder: Path) -> dict[str, Any] | None:
 
 
 def _train(one: Run) -> None:
-    """All that is left to do of a run."""
+    """All that is left to do of a run; what it holds is let go of."""
+    try:
+        _finish(one)
+    finally:
+        one.close()
+
+
+def _finish(one: Run) -> None:
     config, folder = one.config, one.folder
     torch.set_num_threads(config.threads)
     with Log(folder, one.update, one.decisions) as log:
@@ -157,7 +185,7 @@ class Run:
         self.best = -1.0  # the highest mean of the win shares of an evaluation
         self._begun = time.time()
         set_random_seed(config.seed)
-        self.model = make_model(config)
+        self.model = self.make_model()
         self.average: AveragedModel | None = None  # of the policy, from the end of the warm start on
         self.outcomes = Outcomes(config.env.num_players)
         self.pool: Pool | None = None
@@ -165,6 +193,10 @@ class Run:
             self.pool = Pool(config.selfplay, config.env.num_players, config.env.view, config.seed)
         self.outcomes.pool = self.pool
         self._warm = False
+
+    def make_model(self) -> PPO:
+        """What learns, fresh."""
+        return make_model(self.config)
 
     @property
     def decisions(self) -> int:
@@ -201,8 +233,7 @@ class Run:
         total = config.rollouts * config.rollout_decisions
         if self.decisions >= total:
             return
-        left = total - self.decisions
-        _, callback = self.model._setup_learn(left, self.outcomes, reset_num_timesteps=self.update == 0)
+        callback = self._begin(total - self.decisions)
         if self.update == 0:
             self._after_update(log)
         with progress(total, "learning by PPO", done=self.decisions) as bar, _stop_later() as stop:
@@ -213,6 +244,11 @@ class Run:
                 bar.update(self.decisions - bar.n)
                 self._after_update(log, last=self.decisions >= total or stop.asked)
                 stop.check()
+
+    def _begin(self, left: int) -> Any:
+        """Get ready for so many decisions; returns what is to be told of them."""
+        fresh = self.update == 0
+        return self.model._setup_learn(left, self.outcomes, reset_num_timesteps=fresh)[1]
 
     def _warm_up(self) -> None:
         """What comes before PPO: the weights of another model, or imitation."""
@@ -251,9 +287,7 @@ class Run:
         played = time.perf_counter()
         model._update_current_progress_remaining(model.num_timesteps, total)
         model.train()
-        if self.average is not None:
-            self.average.update_parameters(model.policy)
-        self.update += 1
+        self._count_update()
         end = time.perf_counter()
         figures = {name: float(value) for name, value in model.logger.name_to_value.items()}
         model.logger.name_to_value.clear()
@@ -266,6 +300,12 @@ class Run:
             "time/rollout_share": (played - start) / (end - start),
             "time/seconds": self.seconds(),
         }
+
+    def _count_update(self) -> None:
+        """Note that the policy has learned once more."""
+        if self.average is not None:
+            self.average.update_parameters(self.model.policy)
+        self.update += 1
 
     def _after_update(self, log: Log, last: bool = False) -> None:
         """Evaluate and keep a checkpoint where it is time for that."""
@@ -313,6 +353,9 @@ class Run:
         finally:
             model.policy = learning
 
+    def close(self) -> None:
+        """Let go of what the run holds: here nothing."""
+
     def checkpoint(self) -> None:
         """Keep all that is needed to go on; a disk that is full is told, and learning goes on."""
         try:
@@ -332,43 +375,52 @@ class Run:
             *("ep_info_buffer", "ep_success_buffer"),
         )
         return {
-            "update": self.update,
-            "best": self.best,
-            "seconds": self.seconds(),
+            **self.standing(),
             "policy": model.policy.state_dict(),
             "optimizer": model.policy.optimizer.state_dict(),
-            "average": None if self.average is None else self.average.state_dict(),
             "model": {name: getattr(model, name) for name in names},
             "games": model.env,
-            "pool": self.pool,
-            "outcomes": (self.outcomes.wins, self.outcomes.scores, self.outcomes.payoffs),
             "torch": torch.get_rng_state(),
         }
 
-    def restore(self, content: dict[str, Any]) -> None:
-        """Be where a checkpoint was made."""
+    def standing(self) -> dict[str, Any]:
+        """What `be_at` needs of a checkpoint."""
+        return {
+            "update": self.update,
+            "best": self.best,
+            "seconds": self.seconds(),
+            "average": None if self.average is None else self.average.state_dict(),
+            "pool": self.pool,
+            "outcomes": (self.outcomes.wins, self.outcomes.scores, self.outcomes.payoffs),
+        }
+
+    def be_at(self, content: dict[str, Any]) -> None:
+        """Be as far as when a checkpoint was made; the model is there already."""
         self.update, self.best, self._warm = content["update"], content["best"], True
-        self._begun = time.time() - content["seconds"]
-        self.model = model = make_model(self.config, content["games"])
-        model.policy.load_state_dict(content["policy"])
-        model.policy.optimizer.load_state_dict(content["optimizer"])
         self.average = self._averaged()
         if self.average is not None and content["average"] is not None:
             self.average.load_state_dict(content["average"])
-        for name, value in content["model"].items():
-            setattr(model, name, value)
+        self._begun = time.time() - content["seconds"]
         self.pool = self.outcomes.pool = content["pool"]
         if self.pool is not None:
             self.pool.change(self.config.selfplay)
         self.outcomes.wins, self.outcomes.scores, self.outcomes.payoffs = content["outcomes"]
+
+    def restore(self, content: dict[str, Any]) -> None:
+        """Be where a checkpoint was made."""
+        self.model = model = make_model(self.config, content["games"])
+        model.policy.load_state_dict(content["policy"])
+        model.policy.optimizer.load_state_dict(content["optimizer"])
+        for name, value in content["model"].items():
+            setattr(model, name, value)
+        self.be_at(content)
         torch.set_rng_state(content["torch"])
 
 
 def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
     """A fresh model on games as the configuration says, or on those that are given."""
-    ppo, env, network = config.ppo, config.env, config.network
-    policy, features = policy_of(network.features, env.num_players, env.view)
-    policy_tower, value_tower = network.hidden, network.value_hidden or network.hidden
+    ppo, env = config.ppo, config.env
+    policy, policy_kwargs = networks(config.network, env.num_players, env.view)
     model = PPO(
         policy,
         TrainingGames(config) if games is None else games,
@@ -383,11 +435,7 @@ def make_model(config: Config, games: GardieniiVecEnv | None = None) -> PPO:
         vf_coef=ppo.vf_coef,
         max_grad_norm=ppo.max_grad_norm,
         target_kl=ppo.target_kl,
-        policy_kwargs={
-            "net_arch": {"pi": list(policy_tower), "vf": list(value_tower)},
-            "activation_fn": ACTIVATIONS[network.activation],
-            **features,
-        },
+        policy_kwargs=policy_kwargs,
         seed=config.seed if games is None else None,
         device="cpu",
     )
@@ -497,7 +545,8 @@ def _new_folder(config: Config) -> Path:
     settings = yaml.safe_dump(_with_own_ruleset(config, folder), sort_keys=False)
     (folder / "config.yaml").write_text(settings, encoding="utf-8")
     versions = {"python": platform.python_version(), "gardienii-env": __version__}
-    versions |= {name: version(name) for name in PACKAGES}
+    packages = PACKAGES if config.backend == "sb3" else (*PACKAGES, "ray", "gymnasium")
+    versions |= {name: version(name) for name in packages}
     (folder / "versions.yaml").write_text(yaml.safe_dump(versions, sort_keys=False), encoding="utf-8")
     return folder
 
