@@ -64,7 +64,7 @@ for update in range(args.updates):
         algorithm.env_runner_group.foreach_env_runner(
             lambda runner, weights=weights: runner.module["past"].set_state(weights)
         )
-    returns = result["env_runners"].get("module_episode_return_mean", {})
+    returns = result["env_runners"].get("module_episode_returns_mean", {})
     print(f"update {update + 1}: return {returns.get('main', float('nan')):+.3f}", flush=True)
 
 ruleset = Ruleset.get("gardienii")
