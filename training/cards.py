@@ -74,13 +74,19 @@ def _facts(path: Path, manifest: Manifest) -> str:
     layers = " - ".join(str(size) for size in [manifest.size, *network.get("hidden", []), 73])
     rows = [
         ("network", f"{layers}, {network.get('activation', '?')}; {path.stat().st_size / 1e6:.2f} MB"),
-        ("sees", f"view `{manifest.view}`, {manifest.size} numbers"),
+        ("sees", f"view `{manifest.view}`, {manifest.size} numbers{_prior(manifest)}"),
         ("warm start", _warm_start(config, imitation)),
         ("learned by", _learning(config, training)),
         ("trained for", f"{training.get('seconds', 0) / 3600:.1f} hours, warm start included"),
         ("seed", str(config.get("seed", "?"))),
     ]
     return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in rows)])
+
+
+def _prior(manifest: Manifest) -> str:
+    if manifest.prior is None:
+        return ""
+    return f", among them what `{manifest.prior}` thinks of each action, which the network corrects"
 
 
 def _warm_start(config: Mapping[str, Any], imitation: Mapping[str, Any]) -> str:

@@ -79,6 +79,8 @@ class NetworkConfig(Section):
     activation: Literal["tanh", "relu"] = "tanh"
     features: Features = "standardized"  # `raw` observations; brought to one size; or `cards`: and with
     # what the own hand has enough cards for, in networks that rate cards wherever they lie
+    prior: Literal["planner"] | None = None  # `planner`: the network sees what planner thinks of each
+    # action, and its logits are added to that; for features `cards`
 
 
 class SelfPlayConfig(Section):
@@ -257,6 +259,10 @@ def _check_names(config: Config) -> None:
     _check_name("env.ruleset", Ruleset.get, env.ruleset)
     _check_name("env.opponents", make_agents, env.opponents, env.num_players - 1)
     _check_name("imitation.agent", make_agent, config.imitation.agent)
+    if config.network.prior and config.network.features != "cards":
+        raise OptionError(
+            f"network.prior: it goes with network.features=cards alone, not {config.network.features!r}."
+        )
     if config.network.features == "cards":
         for key in ("hidden", "value_hidden"):
             for units in getattr(config.network, key) or ():

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
+from gardienii_env.agents.planner import PlannerAgent
+from gardienii_env.agents.prior import observed_size, prior_numbers
 from gardienii_env.envs.outcome import MARGIN_UNIT
 from gardienii_env.envs.sb3 import GardieniiVecEnv
+from gardienii_env.rules.actions import NUM_ACTIONS
 from training.config import Config
 
 __all__ = ["TrainingGames"]
+
+PLANNER = PlannerAgent()
 
 
 class TrainingGames(GardieniiVecEnv):
@@ -35,6 +41,20 @@ class TrainingGames(GardieniiVecEnv):
             reward="margin" if env.reward == "lead" else env.reward,
             seed=config.seed,
         )
+        self._prior = config.network.prior is not None
+        if self._prior:
+            size = observed_size(env.num_players, env.view, True)
+            self.observation_space = spaces.Box(0, 1, (size,), np.float32)
+
+    def reset(self) -> Any:
+        """See the base class; with the prior, where the network has one."""
+        return self._with_prior(super().reset())
+
+    def _with_prior(self, observations: Any) -> Any:
+        if not self._prior:
+            return observations
+        numbers = prior_numbers(*PLANNER.worths(self.table.batch, self._all))
+        return np.concatenate([observations, numbers], axis=1)
 
     def step_wait(self) -> VecEnvStepReturn:
         """See the base class."""
@@ -48,7 +68,11 @@ class TrainingGames(GardieniiVecEnv):
         if share:
             for i in np.flatnonzero(dones):
                 rewards[i] += share * _payoff(infos[i])
-        return observations, rewards, dones, infos
+        if self._prior:
+            for i in np.flatnonzero(dones):
+                last = infos[i]["terminal_observation"]
+                infos[i]["terminal_observation"] = np.append(last, np.zeros(NUM_ACTIONS, last.dtype))
+        return self._with_prior(observations), rewards, dones, infos
 
 
 def _payoff(info: dict[str, Any]) -> float:

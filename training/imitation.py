@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from gardienii_env.agents import Agent, make_agent, new_streams
 from gardienii_env.agents.planner import PlannerAgent
+from gardienii_env.agents.prior import prior_numbers
 from gardienii_env.envs.features import Standardized
 from gardienii_env.envs.outcome import MARGIN_UNIT, Reward, final_rewards
 from gardienii_env.envs.sb3 import write_leads
@@ -40,6 +41,7 @@ __all__ = ["Demonstrations", "Imitation", "Watching", "standardize", "warm_start
 GAMES_AT_ONCE = 512
 STANDARDIZED_BY = 50_000  # decisions
 LAST_RATE = 0.02  # of the first learning rate
+PLANNER = PlannerAgent()
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Demonstrations:
 
     observations: npt.NDArray[np.uint8]
     """Counts before scaling; times the layout's `factors` they are the float32 observations."""
+    priors: npt.NDArray[np.float32]
+    """What comes after the observations: shape (k, 73), or (k, 0) where the network has no prior."""
     masks: npt.NDArray[np.int8]
     actions: npt.NDArray[np.int64]
     targets: npt.NDArray[np.float16]
@@ -63,6 +67,7 @@ class Demonstrations:
         """All decisions of some demonstrations."""
         return Demonstrations(
             np.concatenate([part.observations for part in parts]),
+            np.concatenate([part.priors for part in parts]),
             np.concatenate([part.masks for part in parts]),
             np.concatenate([part.actions for part in parts]),
             np.concatenate([part.targets for part in parts]),
@@ -98,13 +103,14 @@ class Watching:
             batch.deal(i)
         share = 0.0 if own is None else self.config.imitation.own_games
         by_policy = np.arange(len(batch)) < share * len(batch)
-        games, seats, observations, masks, scores = [], [], [], [], []
+        games, seats, observations, masks, scores, priors = [], [], [], [], [], []
         actions, targets = [], []
         on = np.flatnonzero(batch.states["player"] >= 0)
         while on.size:
             games.append(on)
             seats.append(batch.states["player"][on].astype(np.int64))
             observations.append(self._observe(on))
+            priors.append(self._prior(on))
             masks.append(batch.masks[on])
             scores.append(self._scores(on, seats[-1]))
             chosen, target = self._choose(on)
@@ -118,6 +124,7 @@ class Watching:
         final = self._final_rewards()[np.concatenate(games), np.concatenate(seats)]
         return Demonstrations(
             np.concatenate(observations),
+            np.concatenate(priors),
             np.concatenate(masks),
             np.concatenate(actions),
             np.concatenate(targets),
@@ -147,6 +154,11 @@ class Watching:
         observe_all(batch.rules, batch.states, games, batch.states["player"][games], arrays)
         observations: npt.NDArray[Any] = arrays.observations
         return observations
+
+    def _prior(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        if self.config.network.prior is None:
+            return np.empty((games.size, 0), np.float32)
+        return prior_numbers(*PLANNER.worths(self.batch, games))
 
     def _scores(
         self, games: npt.NDArray[np.int64], seats: npt.NDArray[np.int64]
@@ -194,6 +206,7 @@ class Imitation:
     def fit(self, demonstrations: Demonstrations, bar: tqdm[Any]) -> None:
         """Learn from demonstrations for `imitation.epochs` epochs."""
         observations = torch.from_numpy(demonstrations.observations)
+        priors = torch.from_numpy(demonstrations.priors)
         masks = torch.from_numpy(demonstrations.masks != 0)
         actions = torch.from_numpy(demonstrations.actions)
         targets = torch.from_numpy(demonstrations.targets)
@@ -204,7 +217,7 @@ class Imitation:
             agreed = squared_error = 0.0
             order = torch.randperm(len(demonstrations), generator=self._generator)
             for rows in torch.split(order, self.settings.batch_size):
-                seen = observations[rows] * self._factors
+                seen = torch.cat([observations[rows] * self._factors, priors[rows]], dim=1)
                 found = self._step(seen, masks[rows], actions[rows], targets[rows], returns[rows])
                 agreed += found[0]
                 squared_error += found[1]
@@ -249,7 +262,8 @@ def standardize(policy: MaskableActorCriticPolicy, config: Config, seed: int) ->
     with progress(STANDARDIZED_BY, "sizing observations") as bar:
         shown = watching.play(STANDARDIZED_BY, bar)
     assert isinstance(policy.features_extractor, Standardized)
-    policy.features_extractor.fit(shown.observations * watching.layout.factors)
+    seen = np.concatenate([shown.observations * watching.layout.factors, shown.priors], axis=1)
+    policy.features_extractor.fit(seen)
 
 
 def warm_start(policy: MaskableActorCriticPolicy, config: Config, seed: int) -> Imitation:

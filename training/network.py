@@ -15,11 +15,12 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from gardienii_env.agents import Agent
 from gardienii_env.agents.network import INPUT, OUTPUT, Manifest, write_manifest
+from gardienii_env.agents.prior import PRIOR_POINTS, observe
 from gardienii_env.agents.sampling import sample_actions
-from gardienii_env.envs.cards import RATINGS, SLOTS, CardEncoding
+from gardienii_env.envs.cards import NEAR, RATINGS, SLOTS, CardEncoding
 from gardienii_env.envs.features import Standardized, policy_of
 from gardienii_env.errors import OptionError
-from gardienii_env.observation import View, observe_deciding
+from gardienii_env.observation import View
 from gardienii_env.rules.actions import NUM_ACTIONS, TAKE
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import NUM_CARDS
@@ -37,7 +38,8 @@ def networks(
     network: NetworkConfig, num_players: int, view: View
 ) -> tuple[type[MaskableActorCriticPolicy], dict[str, Any]]:
     """The class of an SB3 policy with the networks of a configuration, and its `policy_kwargs`."""
-    policy, features = policy_of(network.features, num_players, view)
+    prior = network.prior is not None
+    policy, features = policy_of(network.features, num_players, view, prior)
     towers = {"pi": [*network.hidden], "vf": [*(network.value_hidden or network.hidden)]}
     return policy, {"net_arch": towers, "activation_fn": ACTIVATIONS[network.activation], **features}
 
@@ -55,6 +57,8 @@ class Layers:
     activation: str
     cards: CardEncoding | None = None
     turns: tuple[npt.NDArray[np.int64] | None, ...] = ()
+    prior: float = 0.0
+    """What the logits have of the prior; 0: there is none."""
 
     def logits(self, observations: Matrix) -> Matrix:
         """Logits, shape (k, 73), for observations, shape (k, size); both float32."""
@@ -69,7 +73,7 @@ class Layers:
                     np.tanh(x, out=x)
                 else:
                     np.maximum(x, 0, out=x)
-        return x if self.cards is None else self.cards.logits(x, observations)
+        return x if self.cards is None else self.cards.logits(x, observations, self.prior)
 
 
 def layers_of(policy: Any, activation: str) -> Layers:
@@ -86,7 +90,10 @@ def layers_of(policy: Any, activation: str) -> Layers:
         weights[0] = weights[0] * extractor.scale.numpy()[:, np.newaxis]
         biases[0] = biases[0] - extractor.mean.numpy() @ weights[0]
     turns = tuple(getattr(layer, "turns", None) for layer in linear)
-    return Layers(tuple(weights), tuple(biases), activation, getattr(extractor, "cards", None), turns)
+    cards, prior = getattr(extractor, "cards", None), 0.0
+    if cards is not None and cards.has_prior:
+        prior = PRIOR_POINTS * policy.action_net.prior_weight.item()
+    return Layers(tuple(weights), tuple(biases), activation, cards, turns, prior)
 
 
 class Snapshot(Agent):
@@ -99,7 +106,9 @@ class Snapshot(Agent):
         self, batch: Batch, games: npt.NDArray[np.int64], streams: npt.NDArray[np.void]
     ) -> npt.NDArray[np.int64]:
         """See `Agent.act`."""
-        logits = self.layers.logits(observe_deciding(batch, games, self.view))
+        cards = self.layers.cards
+        prior = cards is not None and cards.has_prior
+        logits = self.layers.logits(observe(batch, games, self.view, prior))
         actions = np.empty(games.size, np.int64)
         sample_actions(logits, batch.masks, games, streams, actions)
         return actions
@@ -146,6 +155,10 @@ class _Graph:
         shape = self.keep(np.array([-1, SLOTS, NUM_CARDS], np.int64))
         return self.add("Reshape", self.slice(INPUT, cards.supply.start, cards.supply.stop), shape)
 
+    def prior(self, cards: CardEncoding) -> str:
+        """Add a node for the prior."""
+        return self.slice(INPUT, cards.prior.start, cards.prior.stop)
+
 
 def _encode(graph: _Graph, cards: CardEncoding) -> str:
     """Add the observation and its encoding, as `CardEncoding.encode`."""
@@ -155,11 +168,15 @@ def _encode(graph: _Graph, cards: CardEncoding) -> str:
         counts = graph.add("Gemm", counts, graph.keep(one.weights), graph.keep(one.biases))
         marks.append(graph.add("Clip", counts, graph.keep(np.float32(0)), graph.keep(np.float32(1))))
     axis = graph.keep(np.array([1], np.int64))
-    supply = graph.add("ReduceSum", graph.slots(cards), axis, keepdims=0)
-    return graph.add("Concat", INPUT, *marks, supply, axis=1)
+    marks.append(graph.add("ReduceSum", graph.slots(cards), axis, keepdims=0))
+    if cards.has_prior:
+        prior = graph.add("Mul", graph.prior(cards), graph.keep(np.float32(NEAR)))
+        prior = graph.add("Sub", prior, graph.keep(np.float32(NEAR - 1)))
+        marks.append(graph.add("Clip", prior, graph.keep(np.float32(0)), graph.keep(np.float32(1))))
+    return graph.add("Concat", INPUT, *marks, axis=1)
 
 
-def _rate(graph: _Graph, cards: CardEncoding, ratings: str) -> None:
+def _rate(graph: _Graph, cards: CardEncoding, ratings: str, prior: float) -> None:
     """Add the logits, as `CardEncoding.logits`."""
     of_cards = graph.add(
         "Unsqueeze", graph.slice(ratings, NUM_ACTIONS, RATINGS), graph.keep(np.array([2], np.int64))
@@ -168,7 +185,9 @@ def _rate(graph: _Graph, cards: CardEncoding, ratings: str) -> None:
     places = np.zeros((SLOTS, NUM_ACTIONS), np.float32)
     places[np.arange(SLOTS), TAKE + np.arange(SLOTS)] = 1
     beside = graph.add("MatMul", takes, graph.keep(places))
-    graph.add("Add", graph.slice(ratings, 0, NUM_ACTIONS), beside)
+    logits = graph.add("Add", graph.slice(ratings, 0, NUM_ACTIONS), beside)
+    if cards.has_prior:
+        graph.add("Add", logits, graph.add("Mul", graph.prior(cards), graph.keep(np.float32(prior))))
 
 
 def export(layers: Layers, path: str | Path, manifest: Manifest) -> None:
@@ -184,7 +203,7 @@ def export(layers: Layers, path: str | Path, manifest: Manifest) -> None:
             last = graph.add(layers.activation.capitalize(), last)
         last = graph.add("Gemm", last, graph.weight(weight, turns[k]), graph.keep(bias))
     if layers.cards is not None:
-        _rate(graph, layers.cards, last)
+        _rate(graph, layers.cards, last, layers.prior)
     graph.nodes[-1].output[0] = OUTPUT
     made = helper.make_graph(
         graph.nodes,

@@ -340,7 +340,8 @@ class Run:
             "seconds": round(self.seconds()),
             "evaluation": figures,
         }
-        manifest = Manifest(env.view, env.num_players, Ruleset.get(env.ruleset), training)
+        ruleset, prior = Ruleset.get(env.ruleset), self.config.network.prior
+        manifest = Manifest(env.view, env.num_players, ruleset, training, prior)
         layers = layers_of(self.policy, self.config.network.activation)
         export(layers, self.folder / name, manifest)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from gardienii_env.agents.base import Agent
 from gardienii_env.agents.network import best_legal
+from gardienii_env.agents.prior import observe, observed_size
 from gardienii_env.errors import (
     AgentError,
     Ended,
@@ -29,7 +31,7 @@ from gardienii_env.errors import (
     shown,
 )
 from gardienii_env.game import Game
-from gardienii_env.observation import VIEWS, View, layout, observe_deciding
+from gardienii_env.observation import VIEWS, View
 from gardienii_env.rules.actions import NUM_ACTIONS, action_id
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.hidden import forget
@@ -52,13 +54,14 @@ class PolicyAgent(Agent):
     """Takes the legal action that a policy of stable-baselines3 or sb3-contrib finds best.
 
     The policy may be one of MaskablePPO, PPO, A2C (the highest logit is best) or DQN (the highest
-    value). The number of players and the view follow from the length of its observations. It is
+    value). The number of players, the view and whether it sees planner's prior (`agents.prior`) follow
+    from the length of its observations. It is
     deterministic. AgentError if it was not trained on observations and actions of this game.
     """
 
     def __init__(self, policy: Any, name: str = "policy") -> None:
         self.policy, self.name = policy, name
-        self.num_players, self.view = _trained_for(policy, name)
+        self.num_players, self.view, self.prior = _trained_for(policy, name)
 
     def check(self, ruleset: Ruleset, num_players: int) -> None:
         """AgentError unless the policy is for this number of players; no ruleset is known of it."""
@@ -73,7 +76,7 @@ class PolicyAgent(Agent):
     ) -> npt.NDArray[np.int64]:
         """See `Agent.act`."""
         self.check(batch.ruleset, batch.num_players)
-        observations = observe_deciding(batch, games, self.view)
+        observations = observe(batch, games, self.view, self.prior)
         return best_legal(self.name, self._scores, observations, batch.masks[games])
 
     def _scores(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -104,8 +107,8 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _trained_for(policy: Any, name: str) -> tuple[int, View]:
-    """The number of players and the view on whose observations a policy was trained."""
+def _trained_for(policy: Any, name: str) -> tuple[int, View, bool]:
+    """The number of players and the view on whose observations a policy was trained; with a prior?"""
     seen, actions = policy.observation_space, policy.action_space
     if getattr(actions, "n", None) != NUM_ACTIONS:
         raise AgentError(
@@ -114,9 +117,9 @@ def _trained_for(policy: Any, name: str) -> tuple[int, View]:
         )
     if seen.dtype == np.float32:
         for num_players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
-            for view in VIEWS:
-                if seen.shape == (layout(num_players, view).size,):
-                    return num_players, view
+            for view, prior in product(VIEWS, (False, True)):
+                if seen.shape == (observed_size(num_players, view, prior),):
+                    return num_players, view, prior
     raise AgentError(
         f"{name} was trained on observations of shape {seen.shape} and type {seen.dtype}; no number of "
         "players and no view of this game give float32 of that length."

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gardienii_env.agents.base import Agent
+from gardienii_env.agents.prior import PRIOR, observe, observed_size
 from gardienii_env.errors import (
     AgentError,
     GardieniiError,
@@ -26,7 +27,7 @@ from gardienii_env.errors import (
     shown,
 )
 from gardienii_env.jsontext import parse_json
-from gardienii_env.observation import VIEWS, View, layout, observe_deciding
+from gardienii_env.observation import VIEWS, View, layout
 from gardienii_env.rules.actions import ACTIONS, NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Ruleset
@@ -36,8 +37,8 @@ __all__ = ["Manifest", "NetworkAgent", "best_legal", "read_manifest", "write_man
 
 FORMAT, VERSION, ENVIRONMENT = "policy", "1", "gardienii_v0"
 PREFIX = "gardienii."
-KEYS = ("format", "version", "environment", "view", "num_players", "ruleset", "training")
-OPTIONAL = "training"
+KEYS = ("format", "version", "environment", "view", "num_players", "ruleset", "training", "prior")
+OPTIONAL = ("training", "prior")
 
 INPUT, OUTPUT = "observation", "logits"
 FLOAT32 = "tensor(float)"
@@ -60,15 +61,23 @@ class Manifest:
     """Made from all that `Ruleset.get` takes, a name for example."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Whatever its maker wants to tell: plain data for JSON."""
+    prior: str | None = None
+    """`planner`: its view of the actions comes after the observation (`agents.prior`). None: nothing."""
 
     def __post_init__(self) -> None:
+        if self.prior not in (None, PRIOR):
+            raise OptionError(one_of("prior", self.prior, [PRIOR]))
         layout(self.num_players, self.view)
         object.__setattr__(self, "ruleset", Ruleset.get(self.ruleset))
 
     @property
     def size(self) -> int:
-        """The length of the observations."""
-        return layout(self.num_players, self.view).size
+        """The length of the observations, a prior included."""
+        return observed_size(self.num_players, self.view, self.prior is not None)
+
+    def observe(self, batch: Batch, games: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """What the network is to see of games for the seats that decide: shape (k, size), float32."""
+        return observe(batch, games, self.view, self.prior is not None)
 
     def to_metadata(self) -> dict[str, str]:
         """The manifest as the metadata of an ONNX file; OptionError if `training` is not plain data."""
@@ -83,8 +92,11 @@ class Manifest:
             *(FORMAT, VERSION, ENVIRONMENT, self.view, str(self.num_players)),
             ruleset if isinstance(ruleset, str) else json.dumps(ruleset, ensure_ascii=False),
             training,
+            self.prior,
         )
-        return {PREFIX + key: value for key, value in zip(KEYS, values, strict=True)}
+        return {
+            PREFIX + key: value for key, value in zip(KEYS, values, strict=True) if value is not None
+        }
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, str], name: str) -> Manifest:
@@ -96,7 +108,7 @@ class Manifest:
                 "gardienii_env.agents.network.write_manifest."
             )
         for key in KEYS:
-            if key not in found and key != OPTIONAL:
+            if key not in found and key not in OPTIONAL:
                 raise AgentError(f"{name}: {PREFIX}{key} is missing in the manifest.")
         for key, expected in (("format", FORMAT), ("version", VERSION), ("environment", ENVIRONMENT)):
             if found[key] != expected:
@@ -108,8 +120,11 @@ class Manifest:
         players = [str(number) for number in range(MIN_PLAYERS, MAX_PLAYERS + 1)]
         if found["num_players"] not in players:
             raise AgentError(f"{name}: " + one_of(f"{PREFIX}num_players", found["num_players"], players))
-        training = _parsed(name, OPTIONAL, found.get(OPTIONAL, "{}"))
-        return cls(view, int(found["num_players"]), _ruleset(name, found["ruleset"]), training)
+        prior = found.get("prior")
+        if prior not in (None, PRIOR):
+            raise AgentError(f"{name}: " + one_of(f"{PREFIX}prior", prior, [PRIOR]))
+        training = _parsed(name, "training", found.get("training", "{}"))
+        return cls(view, int(found["num_players"]), _ruleset(name, found["ruleset"]), training, prior)
 
 
 def _view(name: str, text: str) -> View:
@@ -189,9 +204,10 @@ def write_manifest(path: str | Path, manifest: Manifest) -> None:
 class NetworkAgent(Agent):
     """Takes the legal action with the highest logit; the one with the lowest id where several have it.
 
-    The network has an input `observation`, float32, shape (batch, size), and an output `logits`,
-    float32, shape (batch, 73); other outputs are not looked at. It is deterministic. A pickle of it
-    holds the network, and needs no file where it is loaded.
+    The network has an input `observation`, float32, shape (batch, size): the observation, and after it
+    the prior if the manifest tells of one; and an output `logits`, float32, shape (batch, 73). Other
+    outputs are not looked at. It is deterministic. A pickle of it holds the network, and needs no file
+    where it is loaded.
 
     Args:
         path: the ONNX file.
@@ -241,7 +257,7 @@ class NetworkAgent(Agent):
     ) -> npt.NDArray[np.int64]:
         """See `Agent.act`."""
         self.check(batch.ruleset, batch.num_players)
-        observations = observe_deciding(batch, games, self.manifest.view)
+        observations = self.manifest.observe(batch, games)
         return best_legal(self.name, self._logits, observations, batch.masks[games], self.threads)
 
     def _logits(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -16,16 +16,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gardienii_env.envs.colours import turned_cards
+from gardienii_env.envs.colours import turned_actions, turned_cards
 from gardienii_env.observation import Part, View, layout
 from gardienii_env.rules.actions import NUM_ACTIONS, SLOTS_PER_SIDE, TAKE
 from gardienii_env.rules.cards import BACK, DARK, FRONT, LEFT, NUM_CARDS, NUM_COLOURS, NUMBERS, SIDE
 
-__all__ = ["RATINGS", "SLOTS", "CardEncoding", "Thermometer", "card_encoding"]
+__all__ = ["NEAR", "RATINGS", "SLOTS", "CardEncoding", "Thermometer", "card_encoding"]
 
 SLOTS = 2 * SLOTS_PER_SIDE
 RATINGS = NUM_ACTIONS + NUM_CARDS
 """What a network gives: a number for each action, and one for taking each card type."""
+
+NEAR = 4
+"""The encoding has the best actions of a prior alone: what is this part of its range below them is 0."""
 
 Numbers = npt.NDArray[np.float32]
 Group = tuple[npt.NDArray[np.bool_], int]
@@ -67,20 +70,34 @@ class CardEncoding(NamedTuple):
     """Of the own hand; and of what is known of the others', in a view that tells it."""
     supply: slice
     """Where in an observation the card types in the slots of the supply are."""
+    prior: slice
+    """Where after an observation the prior is; empty if there is none."""
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether there is a prior."""
+        return bool(self.prior.stop > self.prior.start)
 
     @property
     def size(self) -> int:
         """How many numbers the encoding has."""
-        return sum(one.biases.size for one in self.thermometers) + NUM_CARDS
+        marks = sum(one.biases.size for one in self.thermometers)
+        return marks + NUM_CARDS + (NUM_ACTIONS if self.has_prior else 0)
 
     def encode(self, observations: Numbers) -> Numbers:
-        """The marks and the card types in the supply: shape (n, size of the encoding), float32."""
+        """The marks, the card types in the supply, and the prior with the good actions spread out.
+
+        Shape (n, size of the encoding), float32.
+        """
         marks = [one.marks(observations) for one in self.thermometers]
-        return np.concatenate([*marks, self.slots(observations).sum(axis=1)], axis=1)
+        near = (observations[:, self.prior] * NEAR - (NEAR - 1)).clip(0, 1)
+        return np.concatenate([*marks, self.slots(observations).sum(axis=1), near], axis=1)
 
     def turned(self, turns: int) -> npt.NDArray[np.int64]:
         """Where the numbers are when the colours are turned, as in `colours`: shape (size,)."""
         places = [one.turned(turns) for one in self.thermometers] + [turned_cards(turns)]
+        if self.has_prior:
+            places.append(turned_actions(turns))
         begins = np.cumsum([0, *(part.size for part in places)])
         return np.concatenate([begin + part for begin, part in zip(begins, places, strict=False)])
 
@@ -88,16 +105,24 @@ class CardEncoding(NamedTuple):
         """The card type in each slot, shape (n, 4, card types), all 0 where it is empty."""
         return observations[:, self.supply].reshape(-1, SLOTS, NUM_CARDS)
 
-    def logits(self, ratings: Numbers, observations: Numbers) -> Numbers:
-        """Logits, shape (n, 73), from ratings, shape (n, `RATINGS`); takes add their cards'."""
+    def logits(self, ratings: Numbers, observations: Numbers, prior: float = 0.0) -> Numbers:
+        """Logits, shape (n, 73), from ratings, shape (n, `RATINGS`); takes add their cards'.
+
+        Args:
+            ratings: shape (n, `RATINGS`).
+            observations: shape (n, size).
+            prior: what the prior's numbers are multiplied by before they are added.
+        """
         logits = ratings[:, :NUM_ACTIONS].copy()
         logits[:, TAKE : TAKE + SLOTS] += np.matmul(
             self.slots(observations), ratings[:, NUM_ACTIONS:, np.newaxis]
         )[:, :, 0]
+        if prior:
+            logits += np.float32(prior) * observations[:, self.prior]
         return logits
 
 
-def card_encoding(num_players: int, view: View) -> CardEncoding:
+def card_encoding(num_players: int, view: View, prior: bool = False) -> CardEncoding:
     """The encoding for a layout.
 
     The thermometer says, by 1, that the own hand holds at least so many cards of a group:
@@ -115,7 +140,12 @@ def card_encoding(num_players: int, view: View) -> CardEncoding:
     if view == "recall":
         thermometers.append(_thermometer(parts["known_hand"], list(_fitting())))
     supply = parts["supply"]
-    return CardEncoding(tuple(thermometers), slice(supply.start, supply.start + supply.size))
+    size = parts.size
+    return CardEncoding(
+        tuple(thermometers),
+        slice(supply.start, supply.start + supply.size),
+        slice(size, size + NUM_ACTIONS) if prior else slice(size, size),
+    )
 
 
 def _thermometer(part: Part, groups: Sequence[Group]) -> Thermometer:

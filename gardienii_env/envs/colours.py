@@ -46,8 +46,8 @@ def turned_actions(turns: int) -> Indices:
     return indices
 
 
-def turned_observation(num_players: int, view: View, turns: int) -> Indices:
-    """The numbers of an observation: shape (size,)."""
+def turned_observation(num_players: int, view: View, turns: int, prior: bool = False) -> Indices:
+    """The numbers of an observation, and of a prior after it: shape (size,)."""
     parts = layout(num_players, view)
     indices = np.arange(parts.size)
     for part in parts:
@@ -56,4 +56,4 @@ def turned_observation(num_players: int, view: View, turns: int) -> Indices:
             indices[places] = places[..., turned_colours(turns)]
         elif part.name in BY_CARD:
             indices[places] = places[..., turned_cards(turns)]
-    return indices
+    return np.append(indices, parts.size + turned_actions(turns)) if prior else indices

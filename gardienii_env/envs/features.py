@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gardienii_env.envs.cards import RATINGS, SLOTS, card_encoding
+from gardienii_env.agents.prior import PRIOR_POINTS, observed_size
+from gardienii_env.envs.cards import NEAR, RATINGS, SLOTS, card_encoding
 from gardienii_env.envs.colours import turned_actions, turned_cards, turned_observation
 from gardienii_env.errors import MissingExtraError, OptionError, one_of
-from gardienii_env.observation import View, layout
+from gardienii_env.observation import View
 from gardienii_env.rules.actions import NUM_ACTIONS, TAKE
 from gardienii_env.rules.cards import NUM_CARDS, NUM_COLOURS
 
@@ -48,21 +49,25 @@ SUPPLY = SLOTS * NUM_CARDS
 
 
 def policy_of(
-    features: Features, num_players: int, view: View
+    features: Features, num_players: int, view: View, prior: bool = False
 ) -> tuple[type[MaskableActorCriticPolicy], dict[str, Any]]:
     """The policy class of an SB3 model with such features, and what its `policy_kwargs` need to have.
 
     Standardizing begins when the extractor has been shown observations:
-    `model.policy.features_extractor.fit(observations)`. OptionError for unknown features.
+    `model.policy.features_extractor.fit(observations)`. With a `prior` the observations are those of
+    `agents.prior.observe`, and the network corrects the prior. OptionError for unknown features, or
+    for a prior without features `cards`.
     """
     if features not in get_args(Features):
         raise OptionError(one_of("The features", features, get_args(Features)))
     if features == "cards":
-        games = {"num_players": num_players, "view": view}
+        games = {"num_players": num_players, "view": view, "prior": prior}
         return CardPolicy, {
             "features_extractor_class": CardFeatures,
             "features_extractor_kwargs": games,
         }
+    if prior:
+        raise OptionError(f"features {features!r}: only networks with features 'cards' have a prior.")
     extractor = {"features_extractor_class": Standardized} if features == "standardized" else {}
     return MaskableActorCriticPolicy, extractor
 
@@ -106,25 +111,30 @@ class Standardized(BaseFeaturesExtractor):
 class CardFeatures(Standardized):
     """As Standardized, of the observation and its `CardEncoding`; the supply's cards stay beside.
 
+    With a prior, its numbers come after the observation, and stay beside, too.
+
     All colours are standardized alike.
 
     Attributes:
         turns: what is at place i of the numbers is at `turns[k, i]` when the colours are turned k times.
     """
 
-    def __init__(self, observation_space: spaces.Box, num_players: int, view: View) -> None:
+    def __init__(
+        self, observation_space: spaces.Box, num_players: int, view: View, prior: bool = False
+    ) -> None:
         """OptionError unless the space is that of float32 observations for these games."""
-        size = layout(num_players, view).size
+        size = observed_size(num_players, view, prior)
         if observation_space.shape != (size,) or observation_space.dtype != np.float32:
             raise OptionError(
                 f"features 'cards': observations of {num_players} players, view {view!r}, are {size} "
                 f"numbers in float32, not {observation_space.dtype} of shape {observation_space.shape}."
             )
-        cards = card_encoding(num_players, view)
-        super().__init__(observation_space, cards.size, SUPPLY)
-        self.cards = cards
+        cards = card_encoding(num_players, view, prior)
+        beside = SUPPLY + (NUM_ACTIONS if prior else 0)
+        super().__init__(observation_space, cards.size, beside)
+        self.cards, self.beside = cards, beside
         self.turns = _turns(
-            lambda k: np.append(turned_observation(num_players, view, k), size + cards.turned(k))
+            lambda k: np.append(turned_observation(num_players, view, k, prior), size + cards.turned(k))
         )
         for k, one in enumerate(cards.thermometers):
             self.register_buffer(f"weights_{k}", torch.from_numpy(one.weights), persistent=False)
@@ -137,7 +147,8 @@ class CardFeatures(Standardized):
             weights, biases = self.get_buffer(f"weights_{k}"), self.get_buffer(f"biases_{k}")
             marks.append((observations[:, one.hands] @ weights + biases).clamp(0, 1))
         supply = observations[:, self.cards.supply].reshape(-1, SLOTS, NUM_CARDS).sum(1)
-        return torch.cat([observations, *marks, supply], dim=1)
+        near = (observations[:, self.cards.prior] * NEAR - (NEAR - 1)).clamp(0, 1)
+        return torch.cat([observations, *marks, supply, near], dim=1)
 
     def fit(self, observations: npt.NDArray[np.float32]) -> None:
         """See `Standardized.fit`."""
@@ -146,8 +157,9 @@ class CardFeatures(Standardized):
         self.scale.copy_(1 / (1 / self.scale)[self.turns].mean(0))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Standardized numbers, and the card type in each slot, shape (k, features)."""
-        return torch.cat([super().forward(observations), observations[:, self.cards.supply]], dim=1)
+        """Standardized numbers, the card type in each slot, and the prior: shape (k, features)."""
+        beside = observations[:, self.cards.supply], observations[:, self.cards.prior]
+        return torch.cat([super().forward(observations), *beside], dim=1)
 
 
 def _turns(turned: Callable[[int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
@@ -219,6 +231,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         assert isinstance(self.features_extractor, CardFeatures)
         self.mlp_extractor = _Towers(
             self.features_extractor.turns,
+            self.features_extractor.beside,
             self.features_dim,
             self.net_arch,
             self.activation_fn,
@@ -227,16 +240,21 @@ class CardPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
-        self.action_net: nn.Module = _Head(self.mlp_extractor.latent_dim_pi - SUPPLY).to(self.device)
+        assert isinstance(self.features_extractor, CardFeatures)
+        beside = self.features_extractor.beside
+        self.action_net: nn.Module = _Head(self.mlp_extractor.latent_dim_pi - beside, beside).to(
+            self.device
+        )
         optimizer: Any = self.optimizer_class
         self.optimizer = optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
 
 class _Towers(MlpExtractor):
-    """The networks; the supply's cards pass by the policy's."""
+    """The networks; what stays beside, such as the supply's cards, passes by the policy's."""
 
-    def __init__(self, turns: npt.NDArray[np.int64], size: int, *arguments: Any) -> None:
-        super().__init__(size - SUPPLY, *arguments)
+    def __init__(self, turns: npt.NDArray[np.int64], beside: int, size: int, *arguments: Any) -> None:
+        super().__init__(size - beside, *arguments)
+        self.beside = beside
         for tower in (self.policy_net, self.value_net):
             before = turns
             for k, layer in enumerate(tower):
@@ -244,15 +262,16 @@ class _Towers(MlpExtractor):
                     units = _turns_of_units(check_units(layer.out_features))
                     tower[k] = EquivariantLinear(before, units)
                     before = units
-        self.latent_dim_pi += SUPPLY
+        self.latent_dim_pi += beside
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        """What the head needs, shape (k, hidden units + supply)."""
-        return torch.cat([self.policy_net(features[:, :-SUPPLY]), features[:, -SUPPLY:]], dim=1)
+        """What the head needs, shape (k, hidden units + what is beside)."""
+        seen, beside = features[:, : -self.beside], features[:, -self.beside :]
+        return torch.cat([self.policy_net(seen), beside], dim=1)
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
         """What the value is made from, shape (k, hidden units)."""
-        values: torch.Tensor = self.value_net(features[:, :-SUPPLY])
+        values: torch.Tensor = self.value_net(features[:, : -self.beside])
         return values
 
 
@@ -267,19 +286,23 @@ def check_units(units: int) -> int:
 
 
 class _Head(nn.Module):
-    """From hidden units and the supply's cards to logits, as `CardEncoding.logits`.
+    """From hidden units, the supply's cards and the prior to logits, as `CardEncoding.logits`.
 
     A set is chosen in an order that is not the same for all colours: so there are weights beside those
-    of an `EquivariantLinear`, which begin at 0.
+    of an `EquivariantLinear`, which begin at 0. What the prior counts is learned; at first a point less
+    makes an action less likely by a factor of e.
     """
 
-    def __init__(self, units: int) -> None:
+    def __init__(self, units: int, beside: int) -> None:
         super().__init__()
+        self.beside_size = beside
         ratings = _turns(lambda k: np.append(turned_actions(k), NUM_ACTIONS + turned_cards(k)))
         self.alike = EquivariantLinear(_turns_of_units(units), ratings, gain=0.01)
         self.beside = nn.Linear(units, RATINGS)
         nn.init.zeros_(self.beside.weight)
         nn.init.zeros_(self.beside.bias)
+        if beside > SUPPLY:
+            self.prior_weight = nn.Parameter(torch.ones(()))
 
     @property
     def weight(self) -> torch.Tensor:
@@ -293,10 +316,13 @@ class _Head(nn.Module):
 
     def forward(self, latent: torch.Tensor) -> torch.Tensor:
         """Logits, shape (k, 73)."""
-        ratings = linear(latent[:, :-SUPPLY], self.weight, self.bias)
-        slots = latent[:, -SUPPLY:].reshape(-1, SLOTS, NUM_CARDS)
+        units = latent.shape[1] - self.beside_size
+        ratings = linear(latent[:, :units], self.weight, self.bias)
+        slots = latent[:, units : units + SUPPLY].reshape(-1, SLOTS, NUM_CARDS)
         takes = torch.matmul(slots, ratings[:, NUM_ACTIONS:, None]).flatten(1)
         own = ratings[:, :NUM_ACTIONS]
+        if self.beside_size > SUPPLY:
+            own = own + self.prior_weight * PRIOR_POINTS * latent[:, units + SUPPLY :]
         return torch.cat(
             [own[:, :TAKE], own[:, TAKE : TAKE + SLOTS] + takes, own[:, TAKE + SLOTS :]], dim=1
         )

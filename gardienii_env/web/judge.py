@@ -15,7 +15,6 @@ import numpy as np
 from gardienii_env.agents import Agent, new_streams
 from gardienii_env.errors import AgentError, RecordError
 from gardienii_env.game import Game
-from gardienii_env.observation import observe_deciding
 from gardienii_env.record import replay
 from gardienii_env.rules.actions import ACTIONS
 
@@ -133,7 +132,7 @@ def _outputs(agent: Any, game: Game) -> tuple[Any, float | None]:
     """The logits of all actions, shape (73,), and the output `value`, a number for each game, if any."""
     from gardienii_env.agents.network import OUTPUT, ROWS
 
-    seen = observe_deciding(game.batch, THE_GAME, agent.manifest.view)
+    seen = agent.manifest.observe(game.batch, THE_GAME)
     rows = np.zeros((ROWS, seen.shape[1]), np.float32)  # as many as when it plays: see ROWS
     rows[0] = seen[0]
     names = [OUTPUT, *(name for name in agent.output_names if name == "value")]

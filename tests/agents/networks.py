@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from gardienii_env import NUM_ACTIONS, Ruleset, layout
+from gardienii_env import NUM_ACTIONS, Ruleset
 from gardienii_env.agents.network import Manifest, write_manifest
 from gardienii_env.observation import View
 
@@ -64,8 +65,15 @@ def manifest(
     return Manifest(view, players, Ruleset.get(ruleset), training)
 
 
-def save_network(path: Path, players: int = 2, ruleset: Any = "gardienii", view: View = "table") -> Path:
+def save_network(
+    path: Path,
+    players: int = 2,
+    ruleset: Any = "gardienii",
+    view: View = "table",
+    prior: str | None = None,
+) -> Path:
     """A network that plays what its random weights make it play."""
-    save_weights(path, random_weights(layout(players, view).size))
-    write_manifest(path, manifest(players, ruleset, view))
+    told = replace(manifest(players, ruleset, view), prior=prior)
+    save_weights(path, random_weights(told.size))
+    write_manifest(path, told)
     return path

@@ -45,11 +45,17 @@ def makers(tmp_path: Path) -> dict[str, Make]:
     def network(ruleset: str, players: int) -> Agent:
         return make_agent(f"network:{save_network(tmp_path / 'a.onnx', players, ruleset, 'recall')}")
 
+    def network_with_prior(ruleset: str, players: int) -> Agent:
+        path = save_network(tmp_path / "b.onnx", players, ruleset, "recall", "planner")
+        return make_agent(f"network:{path}")
+
     found = {name: by_name(name) for name in AGENTS if name not in FROM_OUTSIDE}
-    return {**found, "network": network, "python": lambda ruleset, players: FunctionAgent(curious)}
+    outside = {"network": network, WITH_PRIOR: network_with_prior}
+    return {**found, **outside, "python": lambda ruleset, players: FunctionAgent(curious)}
 
 
-KINDS = [name for name in AGENTS if name not in ("sb3", "best")]
+WITH_PRIOR = "network with a prior"
+KINDS = [WITH_PRIOR, *(name for name in AGENTS if name not in ("sb3", "best"))]
 """`test_external.py` does as much for sb3; `best` is a network."""
 
 

@@ -11,13 +11,15 @@ import torch
 from rulesets import COMBINATIONS
 from sb3_contrib import MaskablePPO
 
-from gardienii_env import Game, OptionError
+from gardienii_env import NUM_ACTIONS, Game, OptionError
 from gardienii_env.envs.cards import card_encoding
 from gardienii_env.envs.colours import turned_actions, turned_cards, turned_observation
 from gardienii_env.envs.features import policy_of
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.observation import VIEWS, View, layout
 from gardienii_env.rules.cards import CARDS
+from training.config import Config
+from training.games import TrainingGames
 
 
 def turned(cards: Any, turns: int) -> Any:
@@ -80,10 +82,10 @@ def test_a_turned_game_gives_turned_observations(ruleset: str, players: int, vie
     assert seen > 200
 
 
-def model_of(view: View, seed: int = 1) -> MaskablePPO:
+def model_of(view: View, seed: int = 1, prior: bool = False) -> MaskablePPO:
     """A model that has been shown some observations and has learned a little."""
-    env = GardieniiVecEnv(16, "random", view=view, seed=seed)
-    policy, features = policy_of("cards", 2, view)
+    env = games_with_prior(view, seed) if prior else GardieniiVecEnv(16, "random", view=view, seed=seed)
+    policy, features = policy_of("cards", 2, view, prior)
     model = MaskablePPO(
         policy, env, n_steps=8, batch_size=64, policy_kwargs=features | {"net_arch": [16, 8]}, seed=seed
     )
@@ -93,16 +95,29 @@ def model_of(view: View, seed: int = 1) -> MaskablePPO:
     return model
 
 
+def games_with_prior(view: View, seed: int) -> TrainingGames:
+    env = {"num_envs": 16, "opponents": "random", "view": view}
+    network = {"features": "cards", "prior": "planner"}
+    return TrainingGames(
+        Config.model_validate({"name": "test", "seed": seed, "env": env, "network": network})
+    )
+
+
+@pytest.mark.parametrize("prior", [False, True])
 @pytest.mark.parametrize("view", VIEWS)
-def test_networks_think_of_turned_games_alike(view: View) -> None:
-    policy: Any = model_of(view).policy
+def test_networks_think_of_turned_games_alike(view: View, prior: bool) -> None:
+    policy: Any = model_of(view, prior=prior).policy
     with torch.no_grad():
         policy.action_net.beside.weight.zero_()
         policy.action_net.beside.bias.zero_()
-    seen = set()
+    seen: set[bytes] = set()
     for game, other in pairs("gardienii", 2, 1, 5):
         views = np.stack([g.observe(g.player, view) for g in (game, other)])
         views[:, numbered(2, view)] = 0
+        if prior:  # which is turned with the game, but for what it finds equal
+            numbers = np.random.default_rng(len(seen)).random((2, NUM_ACTIONS), np.float32)
+            numbers[1, turned_actions(1)] = numbers[0]
+            views = np.concatenate([views, numbers], axis=1)
         with torch.no_grad():
             features = policy.features_extractor(torch.from_numpy(views))
             logits = policy.action_net(policy.mlp_extractor.forward_actor(features)).numpy()

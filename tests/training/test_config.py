@@ -260,6 +260,14 @@ def test_networks_that_rate_cards_have_as_many_units_for_each_colour(tmp_path: P
         assert message.startswith(f"{key}: features 'cards': a hidden layer of 10 units")
 
 
+def test_only_networks_that_rate_cards_have_a_prior(tmp_path: Path) -> None:
+    prior = "network.prior=planner"
+    assert load(tmp_path, overrides=[prior, "network.features=cards"]).network.prior == "planner"
+    message = refusal(tmp_path, overrides=[prior, "network.features=standardized"])
+    assert message.startswith("network.prior: it goes with network.features=cards alone")
+    assert "planner" in refusal(tmp_path, overrides=["network.prior=greedy"])
+
+
 def test_as_many_opponents_as_the_players_ask_for(tmp_path: Path) -> None:
     three = ["env.num_players=4", "env.opponents=random,greedy,random"]
     assert load(tmp_path, overrides=three).env.num_players == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ import onnxruntime
 import pytest
 import torch
 
-from gardienii_env import OptionError, Ruleset, layout
+from gardienii_env import Game, OptionError, Ruleset, layout
 from gardienii_env.agents import make_agent, new_streams
 from gardienii_env.agents.external import PolicyAgent
 from gardienii_env.agents.network import Manifest, read_manifest
+from gardienii_env.agents.planner import PlannerAgent
+from gardienii_env.agents.prior import observe
 from gardienii_env.arena import duplicate_match
 from gardienii_env.envs.features import Features
-from gardienii_env.observation import View, observe_deciding
+from gardienii_env.observation import View
+from gardienii_env.rules.actions import action_id
 from gardienii_env.rules.batch import Batch
 from training.config import Config
 from training.network import Layers, export, layers_of
@@ -31,7 +35,12 @@ CLOSE = 1e-4
 
 
 def model_of(
-    players: int, view: View, hidden: list[int], activation: str, features: Features = "standardized"
+    players: int,
+    view: View,
+    hidden: list[int],
+    activation: str,
+    features: Features = "standardized",
+    prior: str | None = None,
 ) -> PPO:
     config = Config.model_validate(
         {
@@ -39,17 +48,24 @@ def model_of(
             "name": "test",
             "seed": 3,
             "env": {"num_envs": 2, "num_players": players, "view": view},
-            "network": {"hidden": hidden, "activation": activation, "features": features},
+            "network": {
+                "hidden": hidden,
+                "activation": activation,
+                "features": features,
+                "prior": prior,
+            },
         }
     )
     model = make_model(config)
     with torch.no_grad():  # larger than at the start of a training, so that choices differ
-        for parameter in model.policy.action_net.parameters():
-            parameter.mul_(100)
+        for name, parameter in model.policy.action_net.named_parameters():
+            parameter.mul_(1 if name == "prior_weight" else 100)
     return model
 
 
-def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.ndarray]:
+def positions(
+    players: int, view: View, number: int, prior: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """What deciding seats see in games played at random, and what they may do."""
     batch = Batch(Ruleset.get("gardienii"), players, 256)
     batch.states["rng"] = np.arange(256)
@@ -59,7 +75,7 @@ def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.nda
     while len(seen) * 256 < number:
         for i in np.flatnonzero(batch.states["player"] < 0) if seen else everything:
             batch.deal(int(i))
-        seen.append(observe_deciding(batch, everything, view))
+        seen.append(observe(batch, everything, view, prior))
         masks.append(batch.masks.copy())
         for _ in range(3):
             on = np.flatnonzero(batch.states["player"] >= 0)
@@ -70,23 +86,32 @@ def positions(players: int, view: View, number: int) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize(
-    ("players", "view", "hidden", "activation", "features"),
+    ("players", "view", "hidden", "activation", "features", "prior"),
     [
-        (2, "table", [64, 32], "tanh", "standardized"),
-        (3, "recall", [32], "relu", "standardized"),
-        (2, "table", [32], "relu", "cards"),
-        (4, "recall", [64, 32], "relu", "cards"),
+        (2, "table", [64, 32], "tanh", "standardized", None),
+        (3, "recall", [32], "relu", "standardized", None),
+        (2, "table", [32], "relu", "cards", None),
+        (4, "recall", [64, 32], "relu", "cards", None),
+        (2, "table", [32], "relu", "cards", "planner"),
+        (3, "recall", [64, 32], "relu", "cards", "planner"),
     ],
 )
 def test_onnx_numpy_and_torch_choose_the_same(
-    tmp_path: Path, players: int, view: View, hidden: list[int], activation: str, features: Features
+    tmp_path: Path,
+    players: int,
+    view: View,
+    hidden: list[int],
+    activation: str,
+    features: Features,
+    prior: str | None,
 ) -> None:
-    model = model_of(players, view, hidden, activation, features)
-    observations, masks = positions(players, view, POSITIONS)
+    model = model_of(players, view, hidden, activation, features, prior)
+    observations, masks = positions(players, view, POSITIONS, prior is not None)
     extractor: Any = model.policy.features_extractor
     extractor.fit(observations)
     layers = layers_of(model.policy, activation)
-    export(layers, tmp_path / "a.onnx", Manifest(view, players, Ruleset.get("gardienii")))
+    manifest = Manifest(view, players, Ruleset.get("gardienii"), prior=prior)
+    export(layers, tmp_path / "a.onnx", manifest)
     session = onnxruntime.InferenceSession(str(tmp_path / "a.onnx"))
     with torch.no_grad():
         distribution: Any = model.policy.get_distribution(torch.from_numpy(observations)).distribution
@@ -116,15 +141,38 @@ def test_weights_of_all_colours_are_kept_once(tmp_path: Path) -> None:
     assert sizes[1] - sizes[0] > 0.7 * hidden
 
 
-def test_whole_games_are_the_same(tmp_path: Path) -> None:
-    model = model_of(2, "table", [32], "tanh")
-    export(layers_of(model.policy, "tanh"), tmp_path / "a.onnx", Manifest("table", 2, "gardienii"))  # type: ignore[arg-type]
+@pytest.mark.parametrize("prior", [None, "planner"])
+def test_whole_games_are_the_same(tmp_path: Path, prior: str | None) -> None:
+    model = model_of(2, "table", [32], "relu", "cards", prior)
+    manifest = Manifest("table", 2, Ruleset.get("gardienii"), prior=prior)
+    export(layers_of(model.policy, "relu"), tmp_path / "a.onnx", manifest)
     network = make_agent(f"network:{tmp_path / 'a.onnx'}")
     one, other = (
         duplicate_match([agent, make_agent("greedy")], "gardienii", deals=20, seed=1)
         for agent in (network, PolicyAgent(model.policy))
     )
     assert np.array_equal(one.games, other.games)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_fresh_network_with_a_prior_does_as_planner_does(players: int) -> None:
+    config = Config.model_validate(
+        {
+            **TINY,
+            "name": "test",
+            "env": {"num_envs": 2, "num_players": players},
+            "network": {"hidden": [16], "features": "cards", "prior": "planner"},
+        }
+    )
+    agent, planner = PolicyAgent(make_model(config).policy), PlannerAgent()
+    game, rng, worse = Game.new(players, seed=1), random.Random(1), []
+    while not game.is_over:
+        (choice,), (worths,) = planner.worths(game.batch, np.zeros(1, np.int64))
+        if np.isfinite(worths[choice]):
+            worse.append(worths[choice] - worths[action_id(agent.choose(game))])
+        game.apply(rng.choice(game.legal_actions()))
+    assert len(worse) > 50
+    assert max(worse) < 0.2
 
 
 def test_the_file_says_what_it_is(tmp_path: Path) -> None:

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gardienii_env import NUM_ACTIONS
+from gardienii_env.agents.prior import observe
 from training.config import Config
 from training.games import TrainingGames
 
 
-def games_of(players: int = 2, **env: Any) -> TrainingGames:
+def games_of(players: int = 2, prior: bool = False, **env: Any) -> TrainingGames:
     given = {"num_envs": 8, "opponents": "greedy", "num_players": players, **env}
-    return TrainingGames(Config.model_validate({"name": "test", "env": given}))
+    network = {"features": "cards", "prior": "planner"} if prior else {}
+    return TrainingGames(Config.model_validate({"name": "test", "env": given, "network": network}))
 
 
 def play(games: TrainingGames, steps: int = 220) -> tuple[list[tuple[float, Any]], int]:
@@ -61,6 +64,32 @@ def test_a_copy_pays_the_same() -> None:
     play(games, 50)
     copy = pickle.loads(pickle.dumps(games))
     assert [given for given, _ in play(copy)[0]] == [given for given, _ in play(games)[0]]
+
+
+def test_what_planner_thinks_comes_after_what_the_learner_sees() -> None:
+    plain, games = games_of(), games_of(prior=True)
+    (size,), (longer,) = plain.observation_space.shape or (), games.observation_space.shape or ()
+    assert longer == size + NUM_ACTIONS
+    seen, expected = games.reset(), plain.reset()
+    rng, everything, ended = random.Random(1), np.arange(8), 0
+    for _ in range(150):
+        assert seen.shape == (8, longer)
+        assert games.observation_space.contains(seen[0])
+        assert np.array_equal(seen[:, :size], expected)
+        batch = games.table.batch
+        assert np.array_equal(seen, observe(batch, everything, "table", True))
+        masks = games.action_masks()
+        actions = np.array([rng.choice(np.flatnonzero(mask).tolist()) for mask in masks])
+        seen, _, dones, infos = games.step(actions)
+        expected, _, same, others = plain.step(actions)
+        assert np.array_equal(dones, same)
+        for i in np.flatnonzero(dones):
+            last = infos[i]["terminal_observation"]
+            assert np.array_equal(last[:size], others[i]["terminal_observation"])
+            assert last.shape == (longer,)
+            assert not last[size:].any()
+            ended += 1
+    assert ended
 
 
 def test_an_illegal_action_costs_the_payoff() -> None:

@@ -28,6 +28,7 @@ MODEL_CONFIG: dict[str, Any] = {
     "value_hidden": None,  # as `hidden`
     "activation": "tanh",
     "features": "raw",  # `standardized` and `cards` have to be shown observations: see Standardized.fit
+    "prior": None,
     "num_players": 2,
     "view": "table",
 }

@@ -24,8 +24,8 @@ from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer
 
 from gardienii_env.agents import Agent
+from gardienii_env.agents.prior import observed_size
 from gardienii_env.errors import OptionError
-from gardienii_env.observation import layout
 from gardienii_env.rules.actions import NUM_ACTIONS
 from training.games import TrainingGames
 from training.network import Snapshot, layers_of
@@ -59,7 +59,8 @@ class Orders:
 
 def module_spaces(config: RLlibConfig) -> tuple[spaces.Dict, spaces.Discrete]:
     """What the module sees of a game, and what it does."""
-    size = layout(config.env.num_players, config.env.view).size
+    prior = config.network.prior is not None
+    size = observed_size(config.env.num_players, config.env.view, prior)
     seen = spaces.Dict(
         {
             "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
