@@ -169,7 +169,7 @@ class Config(Section):
     backend: Backend = "sb3"  # what learns: stable-baselines3, or RLlib (see training/rllib/config.py)
     folder: str = "runs"  # where run folders are made
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
-    threads: Count = 2  # of torch
+    threads: Count = 2  # of torch and of the games; the games do not depend on it
     start_from: str | None = None  # model.zip of a run with the same network, in place of the warm start
     env: EnvConfig = EnvConfig()
     network: NetworkConfig = NetworkConfig()

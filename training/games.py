@@ -13,6 +13,7 @@ from gardienii_env.agents.prior import observed_size, prior_numbers
 from gardienii_env.envs.outcome import MARGIN_UNIT
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.rules.actions import NUM_ACTIONS
+from gardienii_env.rules.threads import Threads
 from training.config import Config
 
 __all__ = ["TrainingGames"]
@@ -40,7 +41,9 @@ class TrainingGames(GardieniiVecEnv):
             view=env.view,
             reward="margin" if env.reward == "lead" else env.reward,
             seed=config.seed,
+            num_threads=config.threads,
         )
+        self._threads = Threads(config.threads)
         self._prior = config.network.prior is not None
         if self._prior:
             size = observed_size(env.num_players, env.view, True)
@@ -53,7 +56,7 @@ class TrainingGames(GardieniiVecEnv):
     def _with_prior(self, observations: Any) -> Any:
         if not self._prior:
             return observations
-        numbers = prior_numbers(*PLANNER.worths(self.table.batch, self._all))
+        numbers = prior_numbers(*PLANNER.worths(self.table.batch, self._all, self._threads))
         return np.concatenate([observations, numbers], axis=1)
 
     def step_wait(self) -> VecEnvStepReturn:

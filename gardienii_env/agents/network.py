@@ -314,7 +314,7 @@ def best_legal(
                 )
             logits[start : start + len(part)] = given[: len(part)]
 
-    (threads or Threads(1)).run(write, None, max(ceil(len(observations) / ROWS), 1))
+    (threads or Threads(1)).run(write, None, ceil(len(observations) / ROWS))
     wrong = np.argwhere((masks == 1) & ~np.isfinite(logits))
     if len(wrong):
         game, action = wrong[0]

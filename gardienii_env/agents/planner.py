@@ -51,6 +51,7 @@ from gardienii_env.rules.state import (
     deck_place,
     top_back,
 )
+from gardienii_env.rules.threads import Threads
 
 __all__ = ["AHEAD", "PlannerAgent", "planner_action"]
 
@@ -104,16 +105,24 @@ class PlannerAgent(Agent):
         return self.worths(batch, games)[0]
 
     def worths(
-        self, batch: Batch, games: npt.NDArray[np.int64]
+        self, batch: Batch, games: npt.NDArray[np.int64], threads: Threads | None = None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """What `act` says, and what each action is worth to it, shape (k, 73), float64.
 
         In points, of the turn and of what it leaves; minus infinity for actions that are not legal or
         that it did not look at. Only the differences between actions of one decision mean anything.
+
+        `threads` share the games; they do not change a result. None: this one alone.
         """
         actions = np.empty(games.size, np.int64)
         worths = np.empty((games.size, NUM_ACTIONS))
-        planner_worths(batch.rules, batch.states, batch.masks, games, actions, worths)
+
+        def decide_some(_: None, first: int, last: int) -> None:
+            some = slice(first, last)
+            arrays = batch.rules, batch.states, batch.masks
+            planner_worths(*arrays, games[some], actions[some], worths[some])
+
+        (threads or Threads(1)).run(decide_some, None, games.size)
         return actions, worths
 
 

@@ -31,7 +31,7 @@ class Threads:
 
     def run(self, loop: Callable[..., None], arrays: Any, games: int, *options: Any) -> None:
         """Call `loop(arrays, first, last, *options)` for ranges that make up all games."""
-        threads = min(self.number, games)
+        threads = max(min(self.number, games), 1)
         if threads == 1:
             loop(arrays, 0, games, *options)
             return

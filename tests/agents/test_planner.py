@@ -22,6 +22,7 @@ from gardienii_env.rules.batch import Batch
 from gardienii_env.rules.cards import CARD_INDEX
 from gardienii_env.rules.random import seed_streams
 from gardienii_env.rules.ruleset import SHIPPED
+from gardienii_env.rules.threads import Threads
 
 SIX_WHITE = "W1 W1 W2 W2 W3 W3"
 SIX_GREEN = "G1 G1 G2 G2 G3 G3"
@@ -390,3 +391,17 @@ def test_what_it_does_is_worth_most_to_it(ruleset: str, players: int) -> None:
             seen[game.step] += 1
             game.apply(action if rng.random() < 0.8 else rng.choice(game.legal_actions()))
         assert min(seen[step] for step in ("take", "modify", "play")) > 3
+
+
+def test_worths_do_not_depend_on_threads() -> None:
+    batch = Batch(Ruleset.get("gardienii"), 2, 7)
+    batch.states["rng"] = seed_streams(5, 7)
+    for i in range(7):
+        batch.deal(i)
+    games, planner = np.arange(7), PlannerAgent()
+    actions, worths = planner.worths(batch, games)
+    for number in (2, 3, 9):
+        same = planner.worths(batch, games, Threads(number))
+        assert np.array_equal(same[0], actions)
+        assert np.array_equal(same[1], worths)
+    assert planner.worths(batch, games[:0], Threads(2))[1].shape == (0, 73)

@@ -104,7 +104,13 @@ class BatchRunner(SingleAgentEnvRunner):
         self.env = Table(self.settings)
         self.num_envs = self.env.num_envs
         if self.worker_index:
-            torch.set_num_threads(max(1, int(self.settings.rllib.cpus_per_runner)))
+            torch.set_num_threads(self._threads)
+
+    @property
+    def _threads(self) -> int:
+        """How many threads this runner may use."""
+        settings = self.settings
+        return max(1, int(settings.rllib.cpus_per_runner)) if self.worker_index else settings.threads
 
     # -- what the main process tells and asks ------------------------------------------------------
 
@@ -172,7 +178,7 @@ class BatchRunner(SingleAgentEnvRunner):
         """Deal the games."""
         of_runner = [self.settings.seed, self.worker_index or 0, self.orders.update]
         seed, draws = np.random.SeedSequence(of_runner).generate_state(2, np.uint32).tolist()
-        games = TrainingGames(self.settings.model_copy(update={"seed": seed}))
+        games = TrainingGames(self.settings.model_copy(update={"seed": seed, "threads": self._threads}))
         self._rng.manual_seed(draws)
         self._seen = np.asarray(games.reset())
         return games
