@@ -21,7 +21,7 @@ from gardienii_env.errors import AgentError, OptionError, one_of, shown
 from gardienii_env.rules.ruleset import MAX_PLAYERS, MIN_PLAYERS, SHIPPED, Ruleset
 from gardienii_env.words import count_words
 
-__all__ = ["MATCH", "TOURNAMENT", "Kind", "Specification"]
+__all__ = ["MATCH", "MAX_DEALS", "TOURNAMENT", "Kind", "Specification"]
 
 Kind = Literal["match", "tournament"]
 MATCH: Kind = "match"
@@ -29,6 +29,7 @@ TOURNAMENT: Kind = "tournament"
 
 COMMANDS = {MATCH: "evaluate", TOURNAMENT: "tournament"}
 FORMAT, VERSION = "gardienii-run", 1
+MAX_DEALS = 10**8  # whose games a computer can still hold
 TYPES: dict[str, type | tuple[type, ...]] = {
     "format": str,
     "version": int,
@@ -131,8 +132,10 @@ class Specification:
             raise OptionError(f"kind: {shown(self.kind)} is neither of {', '.join(COMMANDS)}.")
         if not all(isinstance(name, str) for name in self.agents):
             raise OptionError(f"agents: {shown(self.agents)} is not a list of names.")
-        if self.deals < 1 or self.seed < 0:
-            raise OptionError(f"deals, seed: {self.deals} and {self.seed} are not from 1 and from 0 up.")
+        if not 1 <= self.deals <= MAX_DEALS or self.seed < 0:
+            raise OptionError(
+                f"deals, seed: {self.deals} and {self.seed} are not from 1 to {MAX_DEALS} and from 0 up."
+            )
         if self.kind == MATCH and not self.players == len(self.agents):
             raise OptionError(f"players: {self.players} is not the number of agents.")
         if self.kind == MATCH and not MIN_PLAYERS <= self.players <= MAX_PLAYERS:

@@ -18,7 +18,7 @@ from gardienii_env.arena.cluster import joined
 from gardienii_env.arena.folder import RECORDS, RunFolder
 from gardienii_env.arena.report import facts, now, report
 from gardienii_env.arena.run import Played, play_run
-from gardienii_env.arena.specification import MATCH, TOURNAMENT, Kind, Specification
+from gardienii_env.arena.specification import MATCH, MAX_DEALS, TOURNAMENT, Kind, Specification
 from gardienii_env.cli.options import (
     Commands,
     add_command,
@@ -54,7 +54,7 @@ EXAMPLES = """\
   gardienii evaluate --agents ismcts:400,planner --jobs ray:10.0.0.1:6379"""
 
 DEFAULT_DEALS, DEFAULT_SEED = 500, 0
-MAX_DEALS, MAX_JOBS = 10**8, 1024
+MAX_JOBS = 1024
 SAME = ("agents", "players", "tables", "ruleset", "deals", "seed", "independent", "save_records")
 """Options that say what is played: to go on with a run they need not be given, and must not differ."""
 

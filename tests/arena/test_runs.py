@@ -303,6 +303,7 @@ def test_a_specification_is_read_back() -> None:
         ("deals", "many", "deals: 'many' has a wrong type"),
         ("deals", True, "deals: True has a wrong type"),
         ("deals", 0, "deals, seed: 0"),
+        ("deals", 10**12, "deals, seed: 1000000000000"),
         ("seed", -1, "deals, seed: 12 and -1"),
         ("agents", ["greedy", 3], "is not a list of names"),
         ("players", 3, "players: 3 is not the number of agents"),
