@@ -76,7 +76,7 @@ _KINDS = (
     ),
     AgentKind(
         "best",
-        "the policy network that ships for the game's ruleset and number of players; none ships yet",
+        "the policy network that ships for the game's ruleset and number of players",
         lambda _: _imported("best", "BestAgent")(),
     ),
     AgentKind(
