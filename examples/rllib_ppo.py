@@ -34,7 +34,7 @@ args = parser.parse_args()
 
 
 def who(agent: str, episode: Any, **_: Any) -> str:
-    """One seat of each game is always the learner's; the past policy has half of the others."""
+    """Half of the seats are the past policy's, but one, which the learner has unless greedy has it."""
     number, seat = int(episode.id_[:8], 16), int(agent.removeprefix("player_"))
     learners = number % args.players == seat or (number >> seat + 8) % 2
     return "main" if learners else "past"
@@ -47,7 +47,7 @@ spec = RLModuleSpec(
 config = (
     PPOConfig()
     .environment(
-        GardieniiMultiAgentEnv,  # greedy has a tenth of the seats that are not the learner's
+        GardieniiMultiAgentEnv,  # greedy has up to a tenth of the seats
         env_config={"num_players": args.players, "reward": "margin", "agents": {"greedy": 0.1}},
     )
     .env_runners(num_env_runners=args.runners, num_envs_per_env_runner=8)

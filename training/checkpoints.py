@@ -19,7 +19,7 @@ from gardienii_env.errors import OptionError
 
 __all__ = ["BrokenCheckpointError", "checkpoints", "read_checkpoint", "write_checkpoint"]
 
-MAGIC = b"gardienii-checkpoint 1 "
+MAGIC = b"gardienii-checkpoint 2 "
 NAME = re.compile(r"checkpoint-(\d+)\.pickle")
 
 

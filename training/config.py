@@ -243,14 +243,11 @@ def _schema(data: Mapping[str, Any]) -> type[Config]:
 def _check_batches(config: Config) -> None:
     size, rollout = config.ppo.batch_size, config.rollout_decisions
     if size > rollout:
-        raise OptionError(
-            f"ppo.batch_size: {size} is more than the {rollout} decisions of a rollout (env.num_envs * "
-            "ppo.n_steps)."
-        )
+        raise OptionError(f"ppo.batch_size: {size} is more than the {rollout} decisions of a rollout.")
     if size == 1 or rollout % size == 1:  # PPO divides by the spread of a batch
         raise OptionError(
             f"ppo.batch_size: {size} makes a batch of a single decision out of the {rollout} of a "
-            "rollout (env.num_envs * ppo.n_steps)."
+            "rollout."
         )
 
 

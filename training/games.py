@@ -49,6 +49,10 @@ class TrainingGames(GardieniiVecEnv):
             size = observed_size(env.num_players, env.view, True)
             self.observation_space = spaces.Box(0, 1, (size,), np.float32)
 
+    def use_threads(self, number: int) -> None:
+        """Let so many threads share the games from now on."""
+        self._threads = self.table.threads = Threads(number)
+
     def reset(self) -> Any:
         """See the base class; with the prior, where the network has one."""
         return self._with_prior(super().reset())

@@ -409,6 +409,7 @@ class Run:
 
     def restore(self, content: dict[str, Any]) -> None:
         """Be where a checkpoint was made."""
+        content["games"].use_threads(self.config.threads)
         self.model = model = make_model(self.config, content["games"])
         model.policy.load_state_dict(content["policy"])
         model.policy.optimizer.load_state_dict(content["optimizer"])

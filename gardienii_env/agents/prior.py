@@ -1,7 +1,8 @@
 """What `planner` thinks of each action, as numbers that a network sees and corrects: its prior.
 
 A policy that is learned on top of an agent begins as strong as that agent is, and has to find out only
-where the agent is wrong. The numbers follow from what the seat sees, like the agent's choice.
+where the agent is wrong. The numbers follow from what a player knows who forgets nothing, like the
+agent's choice, also where the view is `table`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def prior_numbers(
 ) -> npt.NDArray[np.float32]:
     """The prior from what `PlannerAgent.worths` gives: shape (k, 73), float32, from 0 to 1.
 
-    1 is the best action, and `PRIOR_POINTS` points worse or not looked at is 0.
+    1 is the best action, and `PRIOR_POINTS` points worse or not looked at is 0. Where the agent weighs
+    nothing, its choice is 1, and all others `CHOICE_POINTS` worse.
     """
     rows = np.arange(len(actions))
     best = worths[rows, actions]

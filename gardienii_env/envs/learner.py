@@ -135,7 +135,7 @@ class LearnerTable:
         self.layout = layout(players, view)
         self.reward, self.seat = reward, None if seat is None else as_index(seat)
         self.trust = trust
-        self._threads = Threads(num_threads)
+        self.threads = Threads(num_threads)
         self.batch = Batch(Ruleset.get(ruleset), players, size)
         self._arrays = Arrays(
             rules=self.batch.rules,
@@ -338,7 +338,7 @@ class LearnerTable:
         """Let the games given actions, and busy ones, go on until the learner decides or the end."""
         a, reward = self._arrays, REWARDS.index(self.reward)
         while True:
-            self._threads.run(advance, a, a.states.size, actions, reward)
+            self.threads.run(advance, a, a.states.size, actions, reward)
             waiting = NO_GAMES if self._all_compiled else np.flatnonzero(a.episodes["busy"])
             if not waiting.size:
                 break
@@ -348,7 +348,7 @@ class LearnerTable:
                 if games.size:
                     a.episodes["action"][games] = agent.decide(self.batch, games, a.streams)
             actions = NO_ACTIONS
-        self._threads.run(show, a, a.states.size, self._seen)
+        self.threads.run(show, a, a.states.size, self._seen)
 
     def infos(self, games: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
         """What is told of finished games: `final_info`, the learner's seat, `illegal_action`.

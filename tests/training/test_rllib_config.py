@@ -33,6 +33,7 @@ def test_the_backend_says_which_keys_there_are() -> None:
         (CONFIG, "rllib.runners=-1", "rllib.runners: -1 does not fit"),
         (CONFIG, "ppo.target_kl=0.1", "ppo.target_kl: RLlib's PPO has nothing like it"),
         (CONFIG, "ppo.value_warmup=5", "ppo.value_warmup: RLlib's PPO has nothing like it"),
+        (CONFIG, "rllib.gpus_per_learner=1", "set rllib.learners=1, too"),
         (CONFIG, "rllib.learners=3", "cannot be shared out to 3 learners"),
         (CONFIG, "ppo.batch_size=1000000", "ppo.batch_size"),
     ],

@@ -153,6 +153,11 @@ def test_a_state_can_be_taken_over() -> None:
 
 def test_wrong_settings_are_refused() -> None:
     seen, done = module_spaces(module_of()[1])
-    for settings, told in (({"hiden": [8]}, "hidden"), ({"activation": "sin"}, "tanh")):
+    for settings, told in (
+        ({"hiden": [8]}, "hidden"),
+        ({"activation": "sin"}, "tanh"),
+        ({"fcnet_hiddens": [8]}, "'fcnet_hiddens' is not known"),
+        ({"hidden": []}, "hidden"),
+    ):
         with pytest.raises(OptionError, match=told):
             RLModuleSpec(MaskedModule, seen, done, model_config=settings).build()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -99,6 +100,9 @@ def test_what_a_run_leaves(whole: Path) -> None:
     assert rates == pytest.approx([3e-4 * (1 - k / UPDATES) for k in range(UPDATES)])
     for name in ("entropy", "approx_kl", "value_loss", "explained_variance", "policy_loss"):
         assert np.isfinite([float(row[f"train/{name}"]) for row in logged]).all()
+    for name in ("time/rollout_seconds", "time/learning_seconds"):
+        assert len({row[name] for row in logged}) == UPDATES
+        assert min(float(row[name]) for row in logged) > 0
     assert float(logged[-1]["rollout/win_share"]) >= 0
     assert any(name.startswith("against/") for name in logged[-1])
 
@@ -154,6 +158,23 @@ def test_more_runners_than_the_cluster_can_hold_are_told(
 ) -> None:
     assert main([CONFIG, *FEW, "rllib.runners=50", f"folder={tmp_path / 'runs'}"]) == 2
     assert "50 CPUs, and the cluster has 2" in capsys.readouterr().err
+
+
+def test_a_run_outlives_its_only_runner(
+    here: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update = Learning.update
+
+    def losing(self: Learning, number: int, *arguments: Any) -> dict[str, float]:
+        if number == 2:
+            group = self.algorithm.env_runner_group
+            group.foreach_env_runner(lambda _: os._exit(1), local_env_runner=False, timeout_seconds=20)
+        return update(self, number, *arguments)
+
+    monkeypatch.setattr(Learning, "update", losing)
+    settings = [*FEW, "rllib.runners=1", f"ppo.decisions={128 * UPDATES}", f"folder={tmp_path}"]
+    folder = run(load_config(CONFIG, settings))
+    assert [row["decisions"] for row in rows(folder)] == [str(128 * (k + 1)) for k in range(UPDATES)]
 
 
 # -- a cluster; the last test, as it ends the one above --------------------------------------------

@@ -77,8 +77,16 @@ def _check_address(address: str) -> None:
 
 
 def _check_size(config: RLlibConfig) -> None:
-    """OptionError if the cluster cannot hold all actors: the run would wait for ever."""
-    has = ray.cluster_resources()
+    """OptionError if the cluster could never hold all actors: the run would wait for ever."""
+    has, each = ray.cluster_resources(), config.rllib
+    largest = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
+    for key, number in (("runner", each.runners), ("learner", each.learners)):
+        wanted = getattr(each, f"cpus_per_{key}")
+        if number and wanted > largest:
+            raise OptionError(
+                f"rllib.cpus_per_{key}: no node of the cluster has {wanted:g} CPUs; the largest has "
+                f"{largest:g}."
+            )
     for name, key, wanted in (
         ("CPU", "runners", config.rllib.cpus),
         ("GPU", "learners", config.rllib.gpus),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Annotated
 
 from pydantic import Field
@@ -51,6 +50,11 @@ class RLlibConfig(Config):
                 raise OptionError(
                     f"ppo.{key}: RLlib's PPO has nothing like it: {shown(value)}; leave it out."
                 )
+        if self.rllib.gpus_per_learner and not self.rllib.learners:
+            raise OptionError(
+                f"rllib.gpus_per_learner: {self.rllib.gpus_per_learner:g} for no learner; set "
+                "rllib.learners=1, too."
+            )
         learners = max(self.rllib.learners, 1)
         for key, size in (("ppo.batch_size", self.ppo.batch_size), ("rollouts", self.rollout_decisions)):
             if size % learners:
@@ -62,8 +66,3 @@ class RLlibConfig(Config):
     def rollout_decisions(self) -> int:
         """The decisions that PPO learns from at a time, of all runners."""
         return max(self.rllib.runners, 1) * self.env.num_envs * self.ppo.n_steps
-
-    @property
-    def rollouts(self) -> int:
-        """How many times PPO learns: as often as it takes for `ppo.decisions`."""
-        return ceil(self.ppo.decisions / self.rollout_decisions)

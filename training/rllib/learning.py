@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ FIGURES = {
     "clip_fraction": "clip_fraction",
 }
 """What RLlib calls the figures of learning, and what the logs do."""
+TIMERS = {
+    "env_runner_sampling_timer": "time/rollout_seconds",
+    "learner_update_timer": "time/learning_seconds",
+}
+"""The same for its times."""
 
 
 def ppo_config(config: RLlibConfig) -> PPOConfig:
@@ -137,6 +143,9 @@ class Learning:
         self.line_up = LineUp()
         self.num_timesteps = 0
         self.algorithm: PPO = ppo_config(config).build_algo()
+        for timer in TIMERS:  # of the last update alone, not the mean over many that RLlib would tell
+            with self.algorithm.metrics.log_time(("timers", timer), reduce="mean", window=1):
+                pass
 
     @property
     def module(self) -> MaskedModule:
@@ -171,8 +180,8 @@ class Learning:
         give_up = time.monotonic() + self.config.rllib.patience
         while True:
             result = self.algorithm.train()
-            played = int(result.get("env_runners", {}).get("num_env_steps_sampled", 0) or 0)
-            if played:
+            sampled = result.get("env_runners", {}).get("num_env_steps_sampled", nan)
+            if not isnan(sampled):  # it is not a number where no runner has answered
                 break
             if time.monotonic() > give_up:
                 raise OptionError(
@@ -180,12 +189,12 @@ class Learning:
                     "repair the cluster, then go on with --resume FOLDER."
                 )
             time.sleep(1.0)
+        played = int(sampled)
         self.num_timesteps += played
         learned = result.get("learners", {}).get(DEFAULT_MODULE_ID, {})
         told = {f"train/{FIGURES[name]}": float(learned[name]) for name in FIGURES if name in learned}
         timers = result.get("timers", {})
-        told["time/rollout_seconds"] = float(timers.get("env_runner_sampling_timer", 0.0))
-        told["time/learning_seconds"] = float(timers.get("learner_update_timer", 0.0))
+        told |= {figure: float(timers[name]) for name, figure in TIMERS.items()}
         group = self.algorithm.env_runner_group
         runners = group.num_healthy_remote_workers() if self.config.rllib.runners else 1
         return {**told, "rollout/decisions": float(played), "rollout/runners": float(runners)}

@@ -7,19 +7,18 @@ The weights are those of an SB3 policy, so `training.network` exports them as a 
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import torch
 from gymnasium import spaces
+from pydantic import ValidationError
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis import ValueFunctionAPI
-from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from gardienii_env.errors import OptionError, one_of
 from training.config import Config, NetworkConfig
-from training.network import ACTIVATIONS, networks
+from training.network import networks
 
 __all__ = ["MODEL_CONFIG", "MaskedModule", "model_config"]
 
@@ -34,8 +33,8 @@ MODEL_CONFIG: dict[str, Any] = {
 }
 """The keys of `model_config` and their defaults; they are those of a configuration's sections."""
 
-RLLIBS_OWN = {field.name for field in fields(DefaultModelConfig)}
-"""Keys that RLlib adds by itself; they mean nothing here."""
+RLLIBS_OWN = {"vf_share_layers"}
+"""Keys that RLlib's PPO adds by itself; they mean nothing here."""
 
 NOT_LEGAL = -1e8
 
@@ -63,10 +62,11 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
             if key not in MODEL_CONFIG:
                 raise OptionError(one_of("model_config: the key", key, MODEL_CONFIG))
         settings = {**MODEL_CONFIG, **given}
-        if settings["activation"] not in ACTIVATIONS:
-            raise OptionError(one_of("model_config: activation", settings["activation"], ACTIVATIONS))
         assert isinstance(self.observation_space, spaces.Dict)
-        network = NetworkConfig(**{key: settings[key] for key in NetworkConfig.model_fields})
+        try:
+            network = NetworkConfig(**{key: settings[key] for key in NetworkConfig.model_fields})
+        except ValidationError as error:
+            raise OptionError(f"model_config: {' '.join(str(error).split())}") from None
         policy, policy_kwargs = networks(network, settings["num_players"], settings["view"])
         self.policy = policy(
             self.observation_space["observations"],

@@ -136,6 +136,8 @@ class BatchRunner(SingleAgentEnvRunner):
     def go_on(self, captured: dict[str, Any]) -> None:
         """Be where `capture` was asked."""
         self.games, self._seen = captured["games"], captured["seen"]
+        if self.games is not None:
+            self.games.use_threads(self._threads)
         self._known, self._line_up = captured["known"], captured["line_up"]
         self._rng.set_state(captured["rng"])
 
