@@ -315,8 +315,9 @@ def test_the_quick_start_is_the_one_of_the_configuration() -> None:
     config = load_config(ROOT / "configs" / "quickstart.yaml")
     assert config.ppo.average == 0  # what `bench` does without
     assert config.network.value_hidden is None
+    assert config.network.prior is None
     ppo = config.ppo.model_dump(exclude={"decisions", "value_warmup", "target_kl", "average"})
-    network = config.network.model_dump(exclude={"value_hidden"})
+    network = config.network.model_dump(exclude={"value_hidden", "prior"})
     env = {**config.env.model_dump(exclude={"payoff"}), "reward": QUICK_START.reward}
     assert asdict(QUICK_START) == {
         "seed": config.seed,
