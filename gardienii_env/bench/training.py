@@ -220,9 +220,9 @@ class _ClockedGame(_Clocked, GardieniiVecEnv):
 
 
 def _game_arguments(settings: TrainingSettings) -> tuple[Any, ...]:
-    s = settings
-    seat = None
-    return s.num_envs, s.opponents, s.num_players, s.ruleset, s.view, s.reward, seat, s.seed
+    s, seat, dtype = settings, None, "float32"
+    games = s.num_envs, s.opponents, s.num_players, s.ruleset, s.view, s.reward, seat, s.seed
+    return *games, dtype, s.threads
 
 
 # -- an environment that does nothing --------------------------------------------------------------
