@@ -8,8 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from gardienii_env.agents.planner import PlannerAgent
-from gardienii_env.agents.prior import observed_size, prior_numbers
+from gardienii_env.agents.prior import observed_size, prior_of
 from gardienii_env.envs.outcome import MARGIN_UNIT
 from gardienii_env.envs.sb3 import GardieniiVecEnv
 from gardienii_env.rules.actions import NUM_ACTIONS
@@ -17,8 +16,6 @@ from gardienii_env.rules.threads import Threads
 from training.config import Config
 
 __all__ = ["TrainingGames"]
-
-PLANNER = PlannerAgent()
 
 
 class TrainingGames(GardieniiVecEnv):
@@ -43,7 +40,6 @@ class TrainingGames(GardieniiVecEnv):
             seed=config.seed,
             num_threads=config.threads,
         )
-        self._threads = Threads(config.threads)
         self._prior = config.network.prior is not None
         if self._prior:
             size = observed_size(env.num_players, env.view, True)
@@ -51,7 +47,7 @@ class TrainingGames(GardieniiVecEnv):
 
     def use_threads(self, number: int) -> None:
         """Let so many threads share the games from now on."""
-        self._threads = self.table.threads = Threads(number)
+        self.table.threads = Threads(number)
 
     def reset(self) -> Any:
         """See the base class; with the prior, where the network has one."""
@@ -60,8 +56,8 @@ class TrainingGames(GardieniiVecEnv):
     def _with_prior(self, observations: Any) -> Any:
         if not self._prior:
             return observations
-        numbers = prior_numbers(*PLANNER.worths(self.table.batch, self._all, self._threads))
-        return np.concatenate([observations, numbers], axis=1)
+        prior = prior_of(self.table.batch, self._all, self.table.threads)
+        return np.concatenate([observations, prior], axis=1)
 
     def step_wait(self) -> VecEnvStepReturn:
         """See the base class."""

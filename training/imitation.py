@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from gardienii_env.agents import Agent, make_agent, new_streams
 from gardienii_env.agents.planner import PlannerAgent
-from gardienii_env.agents.prior import prior_numbers
+from gardienii_env.agents.prior import prior_of
 from gardienii_env.envs.features import Standardized
 from gardienii_env.envs.outcome import MARGIN_UNIT, Reward, final_rewards
 from gardienii_env.envs.sb3 import write_leads
@@ -41,7 +41,6 @@ __all__ = ["Demonstrations", "Imitation", "Watching", "standardize", "warm_start
 GAMES_AT_ONCE = 512
 STANDARDIZED_BY = 50_000  # decisions
 LAST_RATE = 0.02  # of the first learning rate
-PLANNER = PlannerAgent()
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ class Watching:
     def _prior(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         if self.config.network.prior is None:
             return np.empty((games.size, 0), np.float32)
-        return prior_numbers(*PLANNER.worths(self.batch, games))
+        return prior_of(self.batch, games)
 
     def _scores(
         self, games: npt.NDArray[np.int64], seats: npt.NDArray[np.int64]

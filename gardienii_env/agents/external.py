@@ -55,8 +55,8 @@ class PolicyAgent(Agent):
 
     The policy may be one of MaskablePPO, PPO, A2C (the highest logit is best) or DQN (the highest
     value). The number of players, the view and whether it sees planner's prior (`agents.prior`) follow
-    from the length of its observations. It is
-    deterministic. AgentError if it was not trained on observations and actions of this game.
+    from the length of its observations. It is deterministic. AgentError if it was not trained on
+    observations and actions of this game.
     """
 
     def __init__(self, policy: Any, name: str = "policy") -> None:

@@ -14,8 +14,9 @@ from gardienii_env.agents.planner import PlannerAgent
 from gardienii_env.observation import View, layout, observe_deciding
 from gardienii_env.rules.actions import NUM_ACTIONS
 from gardienii_env.rules.batch import Batch
+from gardienii_env.rules.threads import Threads
 
-__all__ = ["PRIOR", "PRIOR_POINTS", "observe", "observed_size", "prior_numbers"]
+__all__ = ["PRIOR", "PRIOR_POINTS", "observe", "observed_size", "prior_numbers", "prior_of"]
 
 PRIOR = PlannerAgent.name
 PRIOR_POINTS = 20.0
@@ -38,7 +39,14 @@ def observe(
     observations = observe_deciding(batch, games, view)
     if not prior:
         return observations
-    return np.concatenate([observations, prior_numbers(*_AGENT.worths(batch, games))], axis=1)
+    return np.concatenate([observations, prior_of(batch, games)], axis=1)
+
+
+def prior_of(
+    batch: Batch, games: npt.NDArray[np.int64], threads: Threads | None = None
+) -> npt.NDArray[np.float32]:
+    """The deciding seats' prior, shape (k, 73), float32; `threads` as for `PlannerAgent.worths`."""
+    return prior_numbers(*_AGENT.worths(batch, games, threads))
 
 
 def prior_numbers(

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import onnx
 import pytest
-from training_runs import FEW, ROOT, SELFPLAY, TINY, rows, timeless, train
+from training_runs import FEW, ROOT, SELFPLAY, TINY, figures, killed_after, rows, timeless, train
 
 import training.log
 import training.run
@@ -27,32 +26,6 @@ LONG = (
     *("ppo.n_steps=16", "ppo.batch_size=64", f"ppo.decisions={64 * UPDATES}"),
     "imitation.decisions=0",
 )
-
-KILLED = """
-import os, signal, sys
-from training.__main__ import main
-from training.run import Run
-
-learn_once = Run._learn_once
-def killed(self, *arguments):
-    if self.update == 11:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return learn_once(self, *arguments)
-Run._learn_once = killed
-main(sys.argv[1:])
-"""
-"""The command, killed when it has learned 11 times."""
-
-
-def figures(folder: Path) -> Any:
-    """All that must be the same: the figures of every update and evaluation, the network, the table."""
-    weights = onnx.load(str(folder / "policy.onnx")).graph.initializer
-    return (
-        timeless(rows(folder)),
-        rows(folder, "evaluations.csv"),
-        (folder / "evaluation.txt").read_text(encoding="utf-8"),
-        [weight.SerializeToString() for weight in weights],
-    )
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +61,7 @@ def test_the_same_seed_gives_the_same_updates(whole: Path, tmp_path: Path) -> No
 
 def test_a_run_that_was_killed_goes_on_as_if_nothing_had_been(whole: Path, tmp_path: Path) -> None:
     settings = [*FEW, *SELFPLAY, *LONG, f"folder={tmp_path}"]
-    command = [sys.executable, "-c", KILLED, TINY, *settings]
+    command = [sys.executable, "-c", killed_after(11), TINY, *settings]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     (folder,) = tmp_path.iterdir()

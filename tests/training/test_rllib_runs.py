@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
-from training_runs import ROOT, rows, timeless
+from training_runs import ROOT, figures, killed_after, rows
 
 pytest.importorskip("ray.rllib", reason="needs the extra `rllib`")
 
@@ -44,21 +43,6 @@ FEW = (
 )
 """Settings of a run of seconds; the policy plays in this process."""
 
-KILLED = """
-import os, signal, sys
-from training.__main__ import main
-from training.rllib.run import RLlibRun
-
-learn_once = RLlibRun._learn_once
-def killed(self, *arguments):
-    if self.update == 5:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return learn_once(self, *arguments)
-RLlibRun._learn_once = killed
-main(sys.argv[1:])
-"""
-"""The command, killed when it has learned five times."""
-
 
 @pytest.fixture(scope="module")
 def here() -> Iterator[None]:
@@ -73,17 +57,6 @@ def whole(here: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in self-play that nothing stopped."""
     folder = tmp_path_factory.mktemp("whole")
     return run(load_config(CONFIG, [*FEW, f"folder={folder}"]))
-
-
-def figures(folder: Path) -> Any:
-    """All that must be the same: the figures of updates and evaluations, and the network."""
-    weights = onnx.load(str(folder / "policy.onnx")).graph.initializer
-    return (
-        timeless(rows(folder)),
-        rows(folder, "evaluations.csv"),
-        (folder / "evaluation.txt").read_text(encoding="utf-8"),
-        [weight.SerializeToString() for weight in weights],
-    )
 
 
 def test_what_a_run_leaves(whole: Path) -> None:
@@ -131,7 +104,8 @@ def test_the_policy_has_learned_and_is_the_same_in_all_files(whole: Path) -> Non
 def test_a_run_that_was_killed_goes_on_as_if_nothing_had_been(
     here: None, whole: Path, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-c", KILLED, CONFIG, *FEW, f"folder={tmp_path}"]
+    program = killed_after(5, "training.rllib.run.RLlibRun")
+    command = [sys.executable, "-c", program, CONFIG, *FEW, f"folder={tmp_path}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     (folder,) = tmp_path.iterdir()

@@ -8,11 +8,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import onnx
 
 from training.config import load_config
 from training.run import run
 
-__all__ = ["FEW", "ROOT", "SELFPLAY", "TINY", "Process", "rows", "timeless", "train"]
+__all__ = [
+    *("FEW", "ROOT", "SELFPLAY", "TINY", "Process"),
+    *("figures", "killed_after", "rows", "timeless", "train"),
+]
 
 ROOT = Path(__file__).parents[2]
 TINY = str(ROOT / "configs" / "tiny.yaml")
@@ -47,6 +53,35 @@ def rows(folder: Path, name: str = "progress.csv") -> list[dict[str, str]]:
 def timeless(given: list[dict[str, str]]) -> list[dict[str, str]]:
     """The same without times."""
     return [{k: v for k, v in row.items() if not k.startswith("time/")} for row in given]
+
+
+def figures(folder: Path) -> Any:
+    """All that must be the same: the figures of every update and evaluation, the network, the table."""
+    weights = onnx.load(str(folder / "policy.onnx")).graph.initializer
+    return (
+        timeless(rows(folder)),
+        rows(folder, "evaluations.csv"),
+        (folder / "evaluation.txt").read_text(encoding="utf-8"),
+        [weight.SerializeToString() for weight in weights],
+    )
+
+
+def killed_after(updates: int, run: str = "training.run.Run") -> str:
+    """A program that is `python -m training`, killed when a run of that class has learned so often."""
+    module, _, name = run.rpartition(".")
+    return f"""
+import os, signal, sys
+from training.__main__ import main
+from {module} import {name}
+
+learn_once = {name}._learn_once
+def killed(self, *arguments):
+    if self.update == {updates}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return learn_once(self, *arguments)
+{name}._learn_once = killed
+main(sys.argv[1:])
+"""
 
 
 class Process:
